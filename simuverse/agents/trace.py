@@ -1,0 +1,156 @@
+"""A turn as one frozen value: everything that happened, for the journal, the page, the command line and the tests.
+
+There is no second telemetry. Wall-clock figures are in :class:`Timings` and :attr:`ModelCall.seconds` alone, so that a
+journal can keep them apart: what is left repeats exactly in a scripted run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from simuverse.agents.chat import Message, Purpose
+from simuverse.agents.turn import Observation, Outcome, ToolCall, Turn
+from simuverse.memory.records import Candidate, Flashback, Memory, MemoryQuery
+
+Mode = Literal["deliberate", "reflex", "off"]
+"""How a subconscious works: a model writes its XML, rules do, or it is switched off."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelCall:
+    """One call of a model and what became of it.
+
+    Args:
+        attempt: 1 to 3, the place among the tries for the same purpose; a retry after bad XML is a new attempt.
+        messages: exactly what was sent.
+        reply: exactly what came back; None where the call failed.
+        problem: what was wrong with the reply, or why there is none; None if it was used.
+        calls: calls made to the provider, retries after faults included.
+        seconds: wall time.
+    """
+
+    purpose: Purpose
+    model: str
+    attempt: int
+    temperature: float
+    messages: tuple[Message, ...]
+    reply: str | None
+    problem: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    calls: int = 1
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recollection:
+    """What came back before a turn, and why. Iterates over its flashbacks.
+
+    Args:
+        queries: as they were run.
+        flashbacks: best first.
+        candidates: all that was weighed, best first, flashbacks included; the rest carry what cut them.
+        problems: what went wrong, in sentences; the turn went on all the same.
+    """
+
+    mode: Mode
+    queries: tuple[MemoryQuery, ...] = ()
+    flashbacks: tuple[Flashback, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Flashback]:
+        return iter(self.flashbacks)
+
+    def __len__(self) -> int:
+        return len(self.flashbacks)
+
+    @property
+    def runners_up(self) -> tuple[Candidate, ...]:
+        return tuple(c for c in self.candidates if c.cut is not None)
+
+    def as_xml(self) -> str:
+        """The block that goes into a prompt: quoted data with source and time, everything escaped."""
+        from simuverse.agents.xml import render_flashbacks
+
+        return render_flashbacks(self.flashbacks)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What the character made of it.
+
+    Args:
+        failed: no usable reply came, and ``call`` is ``wait``.
+    """
+
+    turn: Turn
+    calls: tuple[ModelCall, ...] = ()
+    problems: tuple[str, ...] = ()
+    failed: bool = False
+
+    @property
+    def call(self) -> ToolCall:
+        return self.turn.call
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remembered:
+    """What was written down after a turn.
+
+    Args:
+        written: new memories, as stored.
+        refused: why a draft was not stored (``restates a flashback``); empty if none was.
+        raw: what was to be remembered, kept where writing it failed, so that it can be tried again; empty otherwise.
+    """
+
+    mode: Mode
+    written: tuple[Memory, ...] = ()
+    refused: tuple[str, ...] = ()
+    raw: str = ""
+    calls: tuple[ModelCall, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Timings:
+    """Wall seconds of each part of a turn."""
+
+    recollect: float = 0.0
+    decide: float = 0.0
+    act: float = 0.0
+    remember: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TurnTrace:
+    """One turn of one agent.
+
+    Args:
+        tick: of the world; 0 outside one.
+    """
+
+    agent: str
+    tick: int
+    observation: Observation
+    recollection: Recollection
+    decision: Decision
+    outcome: Outcome
+    remembered: Remembered
+    timings: Timings = Timings()
+
+    @property
+    def calls(self) -> tuple[ModelCall, ...]:
+        return (*self.recollection.calls, *self.decision.calls, *self.remembered.calls)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return (*self.recollection.problems, *self.decision.problems, *self.remembered.problems)
+
+    @property
+    def flashback_ids(self) -> tuple[UUID, ...]:
+        return tuple(f.memory.id for f in self.recollection.flashbacks)

@@ -1,0 +1,154 @@
+"""What goes into a turn and what comes out: a person, what it perceives, what it can do, and what it does.
+
+An agent knows no world. Whoever drives it, a grid, a chat, a game, gives it an :class:`Observation` and :class:`Tool`
+values and carries out the :class:`ToolCall` that comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+
+from simuverse.memory.clock import require_aware
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Persona:
+    """Who someone is. Anchored: nothing that happens rewrites it.
+
+    Args:
+        description: in their own words, first person.
+        speech: how they talk.
+        facts: the fact sheet, a short sentence each.
+        wishes: what they want now, a short sentence each; may be empty.
+        strength: of personality, 0 to 1: the stronger, the cooler the character's own call.
+    """
+
+    name: str
+    description: str
+    speech: str = ""
+    facts: tuple[str, ...] = ()
+    wishes: tuple[str, ...] = ()
+    strength: float = 0.7
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("a persona needs a name")
+        if not 0 <= self.strength <= 1:
+            raise ValueError(f"strength {self.strength} of {self.name} is outside 0 to 1")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Utterance:
+    """Something said.
+
+    Args:
+        id: of the message, unique in a run.
+        to: whom it was said to; None for everyone in earshot.
+    """
+
+    id: str
+    speaker: str
+    text: str
+    to: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """What one person perceives before a turn; seen is kept apart from heard.
+
+    Args:
+        turn: id of the turn, unique in a store: memory ids are made of it.
+        time: aware.
+        location: where the person is, in words.
+        seen: a sentence each, nearest first.
+        heard: what was said in earshot since the last turn, oldest first; the message being answered is among them.
+        carrying: names of things held.
+        answer: the world's sentence on this person's last action; empty at first.
+        intention: what the person said it was up to in its last turn; at first, its wishes.
+        episode, position: which stretch of turns this is part of, and where in it.
+        seed: for calls that can be repeated exactly.
+    """
+
+    turn: str
+    time: datetime
+    location: str = ""
+    seen: tuple[str, ...] = ()
+    heard: tuple[Utterance, ...] = ()
+    carrying: tuple[str, ...] = ()
+    answer: str = ""
+    intention: str = ""
+    episode: str = ""
+    position: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "time", require_aware(self.time, "an observation's time"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parameter:
+    """Of a tool. ``options``: the values allowed; empty where any text is."""
+
+    name: str
+    description: str
+    required: bool = True
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tool:
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...] = ()
+
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolCall:
+    """What someone does. Not checked against the tools on offer: the world answers a call that makes no sense."""
+
+    tool: str
+    arguments: Mapping[str, str] = field(default=_NONE)
+
+
+WAIT = ToolCall(tool="wait")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reflection:
+    """What a character says to itself before it acts; any part may be empty."""
+
+    current_task: str = ""
+    description: str = ""
+    next_steps: str = ""
+    goal: str = ""
+    other_info: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """A character's parsed reply."""
+
+    reflection: Reflection
+    call: ToolCall
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """The world's answer to a call.
+
+    Args:
+        code: from the world's own list, for programs.
+        sentence: for the character and for people; never empty.
+        said: what the call made the person say aloud, if anything.
+    """
+
+    ok: bool
+    code: str
+    sentence: str
+    said: Utterance | None = None
