@@ -13,6 +13,7 @@ from uuid import UUID
 
 from simuverse.agents.chat import Message, Purpose
 from simuverse.agents.turn import Observation, Outcome, ToolCall, Turn
+from simuverse.agents.xml import render_flashbacks
 from simuverse.memory.records import Candidate, Flashback, Memory, MemoryQuery
 
 Mode = Literal["deliberate", "reflex", "off"]
@@ -52,7 +53,8 @@ class Recollection:
     Args:
         queries: as they were run.
         flashbacks: best first.
-        candidates: all that was weighed, best first, flashbacks included; the rest carry what cut them.
+        candidates: what was weighed, best first: the flashbacks and the best of the rest, which carry what cut them.
+        considered: how many memories were weighed in all.
         problems: what went wrong, in sentences; the turn went on all the same.
     """
 
@@ -60,6 +62,7 @@ class Recollection:
     queries: tuple[MemoryQuery, ...] = ()
     flashbacks: tuple[Flashback, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    considered: int = 0
     calls: tuple[ModelCall, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -75,8 +78,6 @@ class Recollection:
 
     def as_xml(self) -> str:
         """The block that goes into a prompt: quoted data with source and time, everything escaped."""
-        from simuverse.agents.xml import render_flashbacks
-
         return render_flashbacks(self.flashbacks)
 
 

@@ -146,9 +146,11 @@ class Outcome:
         code: from the world's own list, for programs.
         sentence: for the character and for people; never empty.
         said: what the call made the person say aloud, if anything.
+        notable: whether it changed something that is worth remembering; the world knows.
     """
 
     ok: bool
     code: str
     sentence: str
     said: Utterance | None = None
+    notable: bool = False

@@ -1,0 +1,109 @@
+"""Asks a model for XML until it is well-formed: up to three attempts, the error quoted back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from simuverse import prompts
+from simuverse.agents.chat import ChatModel, ChatRequest, Message, Purpose
+from simuverse.agents.trace import ModelCall
+from simuverse.errors import MalformedReply, ModelError
+
+MAX_ATTEMPTS = 3
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked(Generic[Value]):
+    """What came of it.
+
+    Args:
+        value: parsed; None if no attempt gave one.
+        problem: why there is none, or None.
+    """
+
+    value: Value | None
+    calls: tuple[ModelCall, ...]
+    problem: str | None = None
+
+
+async def ask(
+    model: ChatModel,
+    parse: Callable[[str, bool], Value],
+    *,
+    purpose: Purpose,
+    messages: tuple[Message, ...],
+    temperature: float,
+    seed: int,
+    agent: str,
+    max_tokens: int = 1024,
+) -> Asked[Value]:
+    """Calls ``model`` until ``parse`` takes its reply.
+
+    Args:
+        parse: takes the text, and whether this is the last attempt; raises MalformedReply.
+
+    Whatever goes wrong outside is in the result, not raised: it costs the agent this half of its turn.
+    """
+    calls: list[ModelCall] = []
+    problem: str | None = None
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        request = ChatRequest(
+            messages=messages,
+            purpose=purpose,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            seed=seed + attempt - 1,
+            agent=agent,
+        )
+        started = time.perf_counter()
+        try:
+            completion = await model.complete(request)
+        except ModelError as error:
+            problem = f"{model.name}: {error}"
+            calls.append(
+                ModelCall(
+                    purpose=purpose,
+                    model=model.name,
+                    attempt=attempt,
+                    temperature=temperature,
+                    messages=messages,
+                    reply=None,
+                    problem=problem,
+                    calls=error.attempts,
+                    seconds=time.perf_counter() - started,
+                )
+            )
+            break
+        value: Value | None = None
+        try:
+            value, problem = parse(completion.text, attempt == MAX_ATTEMPTS), None
+        except MalformedReply as error:
+            problem = str(error)
+        calls.append(
+            ModelCall(
+                purpose=purpose,
+                model=model.name,
+                attempt=attempt,
+                temperature=temperature,
+                messages=messages,
+                reply=completion.text,
+                problem=problem,
+                input_tokens=completion.input_tokens,
+                output_tokens=completion.output_tokens,
+                calls=completion.attempts,
+                seconds=completion.seconds,
+            )
+        )
+        if problem is None:
+            return Asked(value=value, calls=tuple(calls))
+        messages = (
+            *messages,
+            Message(role="assistant", text=completion.text),
+            Message(role="user", text=prompts.fill("repair", error=problem)),
+        )
+    return Asked(value=None, calls=tuple(calls), problem=problem)

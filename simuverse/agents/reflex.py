@@ -1,0 +1,169 @@
+"""The subconscious without a model: what to ask and what to write down, by rule.
+
+PURE. The rules are few and stated, and what they write says so: every draft is flagged ``by_rule``. The words are the
+exchange's own, in whatever language they were said; the cue words below are English and only sharpen category and
+importance.
+
+Importance, 1 to 10: a few words or a question 2, a sight 3, a statement or deed 4; 1 more for a figure or a name in it; 2
+more for a promise or plan, 1 more for a feeling; at least 8 for one of life's events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from simuverse.agents.turn import Observation, Outcome, ToolCall, Utterance
+from simuverse.memory.analysis import tokens
+from simuverse.memory.records import (
+    IMPORTANCE_MAX,
+    MAX_KEYWORDS,
+    Category,
+    MemoryDraft,
+    MemoryQuery,
+    Provenance,
+    Source,
+)
+
+MAX_QUERIES = 3
+BY_RULE = "by_rule"
+_FEW_TOKENS = 3
+
+_WORD = re.compile(r"[\w][\w'’-]*")
+_PLANS = frozenset(("promise", "promised", "will", "plan", "planned", "tomorrow", "appointment", "agreed", "deadline"))
+_FEELINGS = frozenset(
+    ("happy", "sad", "angry", "afraid", "scared", "love", "hate", "miss", "proud", "worried", "lonely", "excited")
+)
+_LIFE = frozenset(
+    (
+        "married",
+        "wedding",
+        "divorce",
+        "divorced",
+        "pregnant",
+        "born",
+        "died",
+        "death",
+        "funeral",
+        "cancer",
+        "accident",
+        "graduated",
+        "fired",
+        "engaged",
+        "adopted",
+        "diagnosed",
+    )
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """Something to write down, and how its owner came to know it."""
+
+    draft: MemoryDraft
+    provenance: Provenance
+
+
+def queries(observation: Observation) -> tuple[MemoryQuery, ...]:
+    """The observation itself as up to three hybrid queries: the last things heard, what one is up to, what is near."""
+    texts = [utterance.text for utterance in reversed(observation.heard)][: MAX_QUERIES - 1]
+    texts.append(observation.intention)
+    texts.append(" ".join(observation.seen[:2]))
+    return tuple(MemoryQuery(text=text) for text in texts if tokens(text))[:MAX_QUERIES]
+
+
+def notes(
+    owner: str, observation: Observation, call: ToolCall | None, outcome: Outcome | None, *, sights: Iterable[str] = ()
+) -> tuple[Note, ...]:
+    """What there is to remember of a turn: what was said to the owner, what the owner said and did, what is new to see.
+
+    Args:
+        sights: those of ``observation.seen`` that are new to the owner.
+    """
+    turn = observation.turn
+    found: list[Note] = []
+    for utterance in observation.heard:
+        found.append(Note(draft=_spoken(utterance), provenance=heard_from(owner, utterance, turn)))
+    if outcome is not None and outcome.said is not None:
+        own = Provenance(source=Source.OWN_ACTION, turn=turn, messages=(outcome.said.id,))
+        found.append(Note(draft=_spoken(outcome.said), provenance=own))
+    if call is not None and outcome is not None and outcome.notable:
+        found.append(
+            Note(draft=_deed(owner, call, outcome), provenance=Provenance(source=Source.OWN_ACTION, turn=turn))
+        )
+    for sight in sights:
+        found.append(
+            Note(
+                draft=_draft(f"{owner} saw: {sight}", sight, Category.OBSERVATION, base=3),
+                provenance=Provenance(source=Source.OBSERVED, turn=turn),
+            )
+        )
+    return tuple(note for note in found if tokens(note.draft.summary))
+
+
+def heard_from(owner: str, utterance: Utterance, turn: str) -> Provenance:
+    """Said to the owner, or told to someone else while the owner listened."""
+    if utterance.to is None or utterance.to == owner:
+        return Provenance(source=Source.SAID_BY, speaker=utterance.speaker, turn=turn, messages=(utterance.id,))
+    return Provenance(
+        source=Source.TOLD, speaker=utterance.speaker, listener=utterance.to, turn=turn, messages=(utterance.id,)
+    )
+
+
+def statement(text: str) -> MemoryDraft:
+    """A draft of a plain text that no one said aloud."""
+    return _draft(text, text, Category.KNOWLEDGE, base=4)
+
+
+def _spoken(utterance: Utterance) -> MemoryDraft:
+    text = utterance.text.strip()
+    question = text.endswith(("?", "？", "؟", ";"))
+    base = 2 if question or len(tokens(text)) <= _FEW_TOKENS else 4
+    return _draft(f"{utterance.speaker}: {text}", text, Category.CONVERSATION, base=base)
+
+
+def _deed(owner: str, call: ToolCall, outcome: Outcome) -> MemoryDraft:
+    deed = " ".join((call.tool, *call.arguments.values()))
+    return _draft(f"{owner}, {deed}: {outcome.sentence}", outcome.sentence, Category.ACTION, base=4)
+
+
+def _draft(summary: str, text: str, category: Category, *, base: int) -> MemoryDraft:
+    words = [word.lower() for word in _WORD.findall(text)]
+    names = _names(text)
+    importance = base + (1 if names else 0)
+    if not _PLANS.isdisjoint(words):
+        importance += 2
+        category = Category.PLAN
+    if not _FEELINGS.isdisjoint(words):
+        importance += 1
+        category = Category.EMOTION
+    if not _LIFE.isdisjoint(words):
+        importance = max(importance, 8)
+    return MemoryDraft(
+        summary=summary,
+        category=category,
+        keywords=_keywords(text, names),
+        critical_information=", ".join(names),
+        importance=min(importance, IMPORTANCE_MAX),
+        flags=(BY_RULE,),
+    )
+
+
+def _names(text: str) -> list[str]:
+    """Figures, names of things and, within a sentence, capitalised words: what must survive."""
+    found: list[str] = []
+    for match in _WORD.finditer(text):
+        word = match.group()
+        before = text[: match.start()].rstrip(" \"'(«“„")
+        inside = bool(before) and before[-1] not in ".!?:…\n"
+        if any(c.isdigit() for c in word) or "_" in word or (inside and word[0].isupper() and len(word) > 1):
+            found.append(word)
+    return list(dict.fromkeys(found))
+
+
+def _keywords(text: str, names: list[str]) -> tuple[str, ...]:
+    """Names first, then the other words that a search looks at, longest first; at most eight."""
+    words = [word for word in dict.fromkeys(_WORD.findall(text)) if word not in names and tokens(word)]
+    words.sort(key=lambda word: -len(word))
+    return tuple([*names, *words][:MAX_KEYWORDS])

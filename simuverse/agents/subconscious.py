@@ -1,0 +1,316 @@
+"""The second mind: brings memories back before a turn and writes them down after it.
+
+Each half has two modes. *Deliberate*: a model writes the queries, and the memory, as XML. *Reflex*: rules do, with no call
+at all. What goes wrong here never costs the character its turn: it is in the result, and the turn goes on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from simuverse import prompts
+from simuverse.agents import reflex
+from simuverse.agents.asking import ask
+from simuverse.agents.chat import ChatModel, Purpose, conversation
+from simuverse.agents.reflex import Note
+from simuverse.agents.trace import Mode, ModelCall, Recollection, Remembered
+from simuverse.agents.turn import Observation, Outcome, Persona, ToolCall, Utterance
+from simuverse.agents.xml import (
+    parse_memories,
+    parse_queries,
+    render_exchange,
+    render_flashbacks,
+    render_memory,
+    render_persona,
+    render_situation,
+)
+from simuverse.errors import EmbedderError, StoreError
+from simuverse.memory.analysis import memory_tokens, tokens
+from simuverse.memory.clock import Clock
+from simuverse.memory.embedding import Embedder
+from simuverse.memory.hygiene import restates
+from simuverse.memory.recall import Recalled, RecallSettings, recall
+from simuverse.memory.records import Memory, MemoryDraft, MemoryQuery, Provenance, Source, memory_id
+from simuverse.memory.store import Entry, MemoryCollection
+
+TEMPERATURE = 0.1
+"""Of the subconscious, whoever it belongs to: it extracts, it doesn't play a part."""
+
+LATEST_SHOWN = 5
+"""Latest memories that are shown to a model that writes one, so that it sees what is known already."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exchange:
+    """What a turn was: perceived, done, answered, and what had come to mind."""
+
+    observation: Observation
+    call: ToolCall | None = None
+    outcome: Outcome | None = None
+    recollection: Recollection = Recollection(mode="off")
+
+
+class SubconsciousAgent:
+    """One owner's memory at work.
+
+    Args:
+        collection: the owner's.
+        model: writes queries and memories; None works by rule.
+        persona: whose second mind this is, for the model's prompts; by default one with no more than the name.
+    """
+
+    def __init__(
+        self,
+        *,
+        collection: MemoryCollection,
+        embedder: Embedder,
+        clock: Clock,
+        model: ChatModel | None = None,
+        persona: Persona | None = None,
+        settings: RecallSettings | None = None,
+    ) -> None:
+        self.collection = collection
+        self.owner = collection.owner
+        self.embedder = embedder
+        self.clock = clock
+        self.model = model
+        self.persona = persona or Persona(name=self.owner, description=f"I am {self.owner}.")
+        self.settings = settings or RecallSettings()
+        self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
+        self._sighted: set[str] = set()
+        self._opened = clock.now()
+        self._texts = 0
+
+    @property
+    def mode(self) -> Mode:
+        return "reflex" if self.model is None else "deliberate"
+
+    async def recollect(
+        self, situation: Observation | str, *, said_by: str = "someone", stateful: bool = True
+    ) -> Recollection:
+        """What comes to mind.
+
+        Args:
+            situation: an observation, or a message from ``said_by`` that is about to be answered.
+            stateful: whether being recalled counts as an access. An interview leaves no mark.
+        """
+        observation = (
+            self._heard(situation, said_by=said_by, to=self.owner) if isinstance(situation, str) else situation
+        )
+        queries, calls, problems = await self._queries(observation)
+        recalled = Recalled()
+        try:
+            if queries:
+                recalled = await recall(
+                    queries,
+                    collection=self.collection,
+                    embedder=self.embedder,
+                    now=observation.time,
+                    settings=self.settings,
+                    shown=self._recently_shown(),
+                )
+            ids = [flashback.memory.id for flashback in recalled.flashbacks]
+            if stateful:
+                self._shown.append(frozenset(ids))
+                await self.collection.touch(ids, observation.time)
+        except (StoreError, EmbedderError) as error:
+            problems.append(f"nothing could be recalled: {error}")
+        return Recollection(
+            mode=self.mode,
+            queries=queries,
+            flashbacks=recalled.flashbacks,
+            candidates=recalled.candidates,
+            considered=recalled.considered,
+            calls=calls,
+            problems=tuple(problems),
+        )
+
+    async def remember(
+        self,
+        what: Exchange | str,
+        *,
+        said_by: str | None = None,
+        to: str | None = None,
+        source: Source = Source.OBSERVED,
+        recollection: Recollection | None = None,
+    ) -> Remembered:
+        """Writes down what is worth it, or nothing.
+
+        Args:
+            what: a turn, or a text.
+            said_by: who said the text, to the owner unless ``to`` names someone else.
+            source: where an unsaid text comes from.
+            recollection: what had come to mind before the text, so that it isn't stored again.
+        """
+        if isinstance(what, Exchange):
+            return await self._remember(what, unsaid=None)
+        exchange = Exchange(
+            observation=self._heard(what, said_by=said_by, to=to or self.owner),
+            recollection=recollection or Recollection(mode="off"),
+        )
+        if said_by is not None:
+            return await self._remember(exchange, unsaid=None)
+        provenance = Provenance(source=source, turn=exchange.observation.turn)
+        return await self._remember(exchange, unsaid=Note(draft=reflex.statement(what), provenance=provenance))
+
+    async def _queries(
+        self, observation: Observation
+    ) -> tuple[tuple[MemoryQuery, ...], tuple[ModelCall, ...], list[str]]:
+        if self.model is None:
+            return reflex.queries(observation), (), []
+        asked = await ask(
+            self.model,
+            lambda text, _last: parse_queries(text),
+            purpose=Purpose.QUERIES,
+            messages=conversation(
+                prompts.fill("queries", persona=render_persona(self.persona)),
+                prompts.fill("queries_input", situation=render_situation(observation)),
+            ),
+            temperature=TEMPERATURE,
+            seed=observation.seed,
+            agent=self.owner,
+        )
+        if asked.value is not None:
+            return asked.value.queries, asked.calls, list(asked.value.notes)
+        return (
+            reflex.queries(observation),
+            asked.calls,
+            [f"the observation itself was the query, as no usable one was written: {asked.problem}"],
+        )
+
+    async def _remember(self, exchange: Exchange, *, unsaid: Note | None) -> Remembered:
+        observation = exchange.observation
+        calls: tuple[ModelCall, ...] = ()
+        problems: list[str] = []
+        raw = ""
+        if self.model is None:
+            sights = self._new_sights(observation)
+            found = reflex.notes(self.owner, observation, exchange.call, exchange.outcome, sights=sights)
+            notes: Sequence[Note] = found if unsaid is None else (unsaid,)
+        else:
+            notes, calls, problem = await self._written_by_model(exchange, unsaid)
+            if problem is not None:
+                problems.append(f"nothing was remembered: {problem}")
+                raw = self._raw(exchange)
+        known = [memory_tokens(flashback.memory) for flashback in exchange.recollection]
+        fresh = [note for note in notes if not restates(tokens(note.draft.summary), known)]
+        refused = tuple(f"restates a flashback: {note.draft.summary}" for note in notes if note not in fresh)
+        written: tuple[Memory, ...] = ()
+        try:
+            written = await self._store(fresh, observation)
+        except (StoreError, EmbedderError) as error:
+            problems.append(f"{len(fresh)} memories could not be stored: {error}")
+            raw = self._raw(exchange)
+        return Remembered(
+            mode=self.mode, written=written, refused=refused, raw=raw, calls=calls, problems=tuple(problems)
+        )
+
+    async def _written_by_model(
+        self, exchange: Exchange, unsaid: Note | None
+    ) -> tuple[Sequence[Note], tuple[ModelCall, ...], str | None]:
+        assert self.model is not None
+        observation = exchange.observation
+        latest: list[Memory] = []
+        problem: str | None = None
+        try:
+            latest = await self.collection.recent(LATEST_SHOWN)
+        except StoreError as error:
+            return (), (), str(error)
+        asked = await ask(
+            self.model,
+            lambda text, last: parse_memories(text, last_attempt=last),
+            purpose=Purpose.MEMORY,
+            messages=conversation(
+                prompts.fill(
+                    "memory",
+                    persona=render_persona(self.persona),
+                    recent="\n".join(render_memory(_as_draft(memory)) for memory in latest) or "None yet.",
+                ),
+                prompts.fill(
+                    "memory_input",
+                    exchange=self._raw(exchange),
+                    flashbacks=render_flashbacks(exchange.recollection.flashbacks),
+                ),
+            ),
+            temperature=TEMPERATURE,
+            seed=observation.seed,
+            agent=self.owner,
+        )
+        if asked.value is None:
+            return (), asked.calls, asked.problem
+        provenance = unsaid.provenance if unsaid is not None else self._provenance(exchange)
+        return [Note(draft=draft, provenance=provenance) for draft in asked.value.drafts], asked.calls, problem
+
+    def _provenance(self, exchange: Exchange) -> Provenance:
+        """Of a memory that a model wrote of a whole turn: by what weighs most in it, what was said first."""
+        observation = exchange.observation
+        messages = tuple(utterance.id for utterance in observation.heard)
+        if observation.heard:
+            return replace(reflex.heard_from(self.owner, observation.heard[-1], observation.turn), messages=messages)
+        source = Source.OBSERVED if exchange.outcome is None else Source.OWN_ACTION
+        return Provenance(source=source, turn=observation.turn)
+
+    async def _store(self, notes: Sequence[Note], observation: Observation) -> tuple[Memory, ...]:
+        if not notes:
+            return ()
+        memories = tuple(
+            Memory.from_draft(
+                note.draft,
+                id=memory_id(self.owner, observation.turn, ordinal),
+                owner=self.owner,
+                at=observation.time,
+                provenance=note.provenance,
+                location=observation.location,
+                episode=observation.episode,
+                position=observation.position,
+            )
+            for ordinal, note in enumerate(notes)
+        )
+        vectors = await self.embedder.embed([memory.summary for memory in memories])
+        await self.collection.add(
+            [Entry(memory=memory, vector=vector) for memory, vector in zip(memories, vectors, strict=True)]
+        )
+        return memories
+
+    def _raw(self, exchange: Exchange) -> str:
+        return render_exchange(exchange.observation, exchange.call, exchange.outcome, self.owner)
+
+    def _recently_shown(self) -> frozenset[UUID]:
+        return frozenset().union(*self._shown) if self.settings.cool_down else frozenset()
+
+    def _new_sights(self, observation: Observation) -> list[str]:
+        """The nearest thing in sight whose name, the sentence's first word, hasn't been noted yet."""
+        for sight in observation.seen:
+            subject = sight.split(maxsplit=1)[0]
+            if subject not in self._sighted:
+                self._sighted.add(subject)
+                return [sight]
+        return []
+
+    def _heard(self, text: str, *, said_by: str | None, to: str) -> Observation:
+        """A text as an observation of its own, with a turn id that no other text of this owner has."""
+        now = self.clock.now()
+        self._texts += 1
+        turn = f"{now.isoformat()}/{self._texts}"
+        spoken = () if said_by is None else (Utterance(id=f"{turn}/heard", speaker=said_by, text=text, to=to),)
+        return Observation(
+            turn=turn,
+            time=now,
+            heard=spoken,
+            answer="" if spoken else text,
+            episode=self._opened.isoformat(),
+            position=self._texts,
+        )
+
+
+def _as_draft(memory: Memory) -> MemoryDraft:
+    return MemoryDraft(
+        summary=memory.summary,
+        category=memory.category,
+        keywords=memory.keywords,
+        critical_information=memory.critical_information,
+        importance=memory.importance,
+    )
