@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 
 from simuverse.memory.clock import require_aware
 
@@ -105,15 +104,12 @@ class Tool:
     parameters: tuple[Parameter, ...] = ()
 
 
-_NONE: Mapping[str, str] = MappingProxyType({})
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolCall:
     """What someone does. Not checked against the tools on offer: the world answers a call that makes no sense."""
 
     tool: str
-    arguments: Mapping[str, str] = field(default=_NONE)
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 WAIT = ToolCall(tool="wait")
