@@ -113,9 +113,14 @@ class BadVector(EmbedderError):
 
 
 class ModelError(OutsideError):
-    """``attempts``: how many calls were made before giving up, 1 or more."""
+    """Of a language model.
+
+    ``attempts``: how many calls were made before giving up, 1 or more. ``retry_after``: seconds the provider asked to
+    wait, None where it didn't say; a 503 may ask for it as well as a 429.
+    """
 
     attempts: int = 1
+    retry_after: float | None = None
 
 
 class ModelUnavailable(ModelError):
@@ -123,8 +128,6 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRateLimited(ModelError):
-    """``retry_after``: seconds the provider asked to wait, None where it didn't say."""
-
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
