@@ -317,8 +317,10 @@ def _item(act: Act) -> Item:
     name = find(text, act.world.items)
     if name is None or distance(act.body.position, act.world.items[name].position) > SIGHT:
         near = [i.name for i in act.world.items.values() if distance(act.body.position, i.position) <= SIGHT]
-        code = Code.UNKNOWN_NAME if name is None else Code.OUT_OF_SIGHT
-        raise Refused(code, f"There is no {short(text)} in sight. Things in sight: {listing(near)}.")
+        options = f"Things in sight: {listing(near)}."
+        if name is None:
+            raise Refused(Code.UNKNOWN_NAME, f"There is no {short(text)}. {options}")
+        raise Refused(Code.OUT_OF_SIGHT, f"{name} is not in sight: you see {SIGHT:.0f} far. {options}")
     return act.world.items[name]
 
 

@@ -174,6 +174,8 @@ class World:
     def __post_init__(self) -> None:
         for name in ("bodies", "landmarks", "items", "answers", "refusals"):
             object.__setattr__(self, name, dict(sorted(getattr(self, name).items())))
+        for name in ("low", "high"):
+            object.__setattr__(self, name, float(getattr(self, name)))
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ValueError(f"bounds {self.low} to {self.high} hold nothing")
         _check_places(self)

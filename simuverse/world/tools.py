@@ -25,7 +25,7 @@ _ITEM = Parameter(name="item", description="name of a thing")
 TOOLS: tuple[Tool, ...] = (
     Tool(
         name="move_to",
-        description="Walk towards a place, a person, a loose thing in sight, or a point. A long walk takes several turns.",
+        description="Walk towards a place, a person, a loose thing in sight or a point. Long walks take several turns.",
         parameters=(
             Parameter(name="target", description="name of where to go; or give x and y instead", required=False),
             Parameter(name="x", description="number, growing to the east", required=False),
@@ -82,6 +82,9 @@ _ACTIONS: Mapping[str, Callable[[actions.Act], actions.Done]] = {
     "wait": actions.wait,
 }
 
+_NOTABLE = frozenset(("use", "pick_up", "put_down", "give"))
+"""Tools that change things; walking, looking and talking leave other traces."""
+
 _WAY_OUT: Mapping[str, str] = {
     Code.UNKNOWN_NAME: "move_to",
     Code.OUT_OF_GRID: "move_to",
@@ -126,7 +129,8 @@ def apply(world: World, actor: str, call: ToolCall, *, turn: str) -> Applied:
         done = _ACTIONS[tool.name](actions.Act(world=world, body=body, arguments=arguments, turn=turn))
     except Refused as refused:
         return _refused(world, actor, call, refused)
-    outcome = Outcome(ok=True, code=done.code, sentence=done.sentence, said=done.said)
+    notable = tool.name in _NOTABLE
+    outcome = Outcome(ok=True, code=done.code, sentence=done.sentence, said=done.said, notable=notable)
     refusals = {name: r for name, r in done.world.refusals.items() if name != actor}
     answers = {**done.world.answers, actor: outcome}
     return Applied(world=replace(done.world, answers=answers, refusals=refusals), outcome=outcome)
