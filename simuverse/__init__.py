@@ -1,0 +1,71 @@
+"""Simu-Verse: a subconscious for LLM agents.
+
+``open_subconscious`` is the way in for an agent, game or chat of one's own; ``simuverse --help`` for the rest. Names are
+loaded when they are first used, so that the import costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simuverse.agents.agent import Agent as Agent
+    from simuverse.agents.chat import ChatModel as ChatModel
+    from simuverse.agents.conscious import ConsciousAgent as ConsciousAgent
+    from simuverse.agents.subconscious import SubconsciousAgent as SubconsciousAgent
+    from simuverse.agents.trace import Recollection as Recollection
+    from simuverse.agents.trace import Remembered as Remembered
+    from simuverse.agents.trace import TurnTrace as TurnTrace
+    from simuverse.agents.turn import Observation as Observation
+    from simuverse.agents.turn import Persona as Persona
+    from simuverse.agents.turn import Tool as Tool
+    from simuverse.agents.turn import ToolCall as ToolCall
+    from simuverse.memory.clock import Clock as Clock
+    from simuverse.memory.clock import ManualClock as ManualClock
+    from simuverse.memory.embedding import Embedder as Embedder
+    from simuverse.memory.recall import RecallSettings as RecallSettings
+    from simuverse.memory.records import Flashback as Flashback
+    from simuverse.memory.records import Memory as Memory
+    from simuverse.memory.records import MemoryQuery as MemoryQuery
+    from simuverse.memory.records import Score as Score
+    from simuverse.memory.scoring import Preset as Preset
+    from simuverse.memory.store import MemoryStore as MemoryStore
+    from simuverse.wiring import open_subconscious as open_subconscious
+
+_HOMES = {
+    "Agent": "agents.agent",
+    "ChatModel": "agents.chat",
+    "Clock": "memory.clock",
+    "ConsciousAgent": "agents.conscious",
+    "Embedder": "memory.embedding",
+    "Flashback": "memory.records",
+    "ManualClock": "memory.clock",
+    "Memory": "memory.records",
+    "MemoryQuery": "memory.records",
+    "MemoryStore": "memory.store",
+    "Observation": "agents.turn",
+    "Persona": "agents.turn",
+    "Preset": "memory.scoring",
+    "RecallSettings": "memory.recall",
+    "Recollection": "agents.trace",
+    "Remembered": "agents.trace",
+    "Score": "memory.records",
+    "SubconsciousAgent": "agents.subconscious",
+    "Tool": "agents.turn",
+    "ToolCall": "agents.turn",
+    "TurnTrace": "agents.trace",
+    "open_subconscious": "wiring",
+}
+
+__all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
+
+__version__ = version("simu-verse")
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'simuverse' has no attribute {name!r}")
+    return getattr(import_module(f"simuverse.{home}"), name)

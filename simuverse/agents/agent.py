@@ -42,7 +42,7 @@ class Agent:
         self.subconscious = subconscious
         self.phase = Phase.IDLE
         self.phase_since = time.monotonic()
-        self.intention = " ".join(conscious.persona.wishes)
+        self.intentions = conscious.persona.wishes
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class Agent:
         self._enter(Phase.IDLE)
         if not decision.failed:
             reflection = decision.turn.reflection
-            self.intention = " ".join(filter(None, (reflection.current_task, reflection.next_steps)))
+            self.intentions = tuple(filter(None, (reflection.current_task, reflection.next_steps, reflection.goal)))
         return Thought(
             observation=observation,
             recollection=recollection,

@@ -4,8 +4,8 @@ PURE. The rules are few and stated, and what they write says so: every draft is 
 exchange's own, in whatever language they were said; the cue words below are English and only sharpen category and
 importance.
 
-Importance, 1 to 10: a few words or a question 2, a sight 3, a statement or deed 4; 1 more for a figure or a name in it; 2
-more for a promise or plan, 1 more for a feeling; at least 8 for one of life's events.
+Importance, 1 to 10: a few words or a question 2, a sight 3, a statement or deed 4; 1 more for a figure or a name in it;
+2 more for a promise or plan, 1 more for a feeling; at least 8 for one of life's events.
 """
 
 from __future__ import annotations
@@ -66,11 +66,15 @@ class Note:
 
 
 def queries(observation: Observation) -> tuple[MemoryQuery, ...]:
-    """The observation itself as up to three hybrid queries: the last things heard, what one is up to, what is near."""
-    texts = [utterance.text for utterance in reversed(observation.heard)][: MAX_QUERIES - 1]
-    texts.append(observation.intention)
-    texts.append(" ".join(observation.seen[:2]))
-    return tuple(MemoryQuery(text=text) for text in texts if tokens(text))[:MAX_QUERIES]
+    """The observation itself as up to three hybrid queries: the last thing heard, what one is up to, who or what is near.
+
+    Of what is near it is the name, a sight's first word, that asks: where it is now, no memory can know.
+    """
+    texts = [utterance.text for utterance in observation.heard[-1:]]
+    texts += observation.intentions
+    texts += [sight.split(maxsplit=1)[0].rstrip(",") for sight in observation.seen[:1]]
+    wanted = [text for text in dict.fromkeys(texts) if tokens(text)]
+    return tuple(MemoryQuery(text=text) for text in wanted[:MAX_QUERIES])
 
 
 def notes(
@@ -79,7 +83,7 @@ def notes(
     """What there is to remember of a turn: what was said to the owner, what the owner said and did, what is new to see.
 
     Args:
-        sights: those of ``observation.seen`` that are new to the owner.
+        sights: those of ``observation.noticed`` that are new to the owner.
     """
     turn = observation.turn
     found: list[Note] = []

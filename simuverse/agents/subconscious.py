@@ -1,7 +1,7 @@
 """The second mind: brings memories back before a turn and writes them down after it.
 
-Each half has two modes. *Deliberate*: a model writes the queries, and the memory, as XML. *Reflex*: rules do, with no call
-at all. What goes wrong here never costs the character its turn: it is in the result, and the turn goes on.
+Each half has two modes. *Deliberate*: a model writes the queries, and the memory, as XML. *Reflex*: rules do, with no
+call at all. What goes wrong here never costs the character its turn: it is in the result, and the turn goes on.
 """
 
 from __future__ import annotations
@@ -28,19 +28,22 @@ from simuverse.agents.xml import (
     render_situation,
 )
 from simuverse.errors import EmbedderError, StoreError
-from simuverse.memory.analysis import memory_tokens, tokens
+from simuverse.memory.analysis import memory_tokens, query_terms, tokens
 from simuverse.memory.clock import Clock
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.hygiene import restates
 from simuverse.memory.recall import Recalled, RecallSettings, recall
-from simuverse.memory.records import Memory, MemoryDraft, MemoryQuery, Provenance, Source, memory_id
-from simuverse.memory.store import Entry, MemoryCollection
+from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
+from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
 
 TEMPERATURE = 0.1
 """Of the subconscious, whoever it belongs to: it extracts, it doesn't play a part."""
 
 LATEST_SHOWN = 5
 """Latest memories that are shown to a model that writes one, so that it sees what is known already."""
+
+
+NOTHING_RECALLED = Recollection(mode="off")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,7 +53,7 @@ class Exchange:
     observation: Observation
     call: ToolCall | None = None
     outcome: Outcome | None = None
-    recollection: Recollection = Recollection(mode="off")
+    recollection: Recollection = NOTHING_RECALLED
 
 
 class SubconsciousAgent:
@@ -149,12 +152,31 @@ class SubconsciousAgent:
             return await self._remember(what, unsaid=None)
         exchange = Exchange(
             observation=self._heard(what, said_by=said_by, to=to or self.owner),
-            recollection=recollection or Recollection(mode="off"),
+            recollection=recollection or NOTHING_RECALLED,
         )
         if said_by is not None:
             return await self._remember(exchange, unsaid=None)
         provenance = Provenance(source=source, turn=exchange.observation.turn)
         return await self._remember(exchange, unsaid=Note(draft=reflex.statement(what), provenance=provenance))
+
+    async def search(self, query: MemoryQuery, *, limit: int = 10) -> list[Hit]:
+        """What a query finds, best first, for people: nothing is weighed, gated or marked as accessed.
+
+        Raises:
+            StoreError, EmbedderError: it couldn't be searched.
+        """
+        vector = None
+        if query.search_type is not SearchType.KEYWORD:
+            vector = (await self.embedder.embed([query.semantic_text], kind="query"))[0]
+        return await self.collection.search(
+            SearchRequest(
+                search_type=query.search_type,
+                terms=query_terms(query.keyword_text),
+                vector=vector,
+                filter=query.filter,
+                limit=limit,
+            )
+        )
 
     async def _queries(
         self, observation: Observation
@@ -282,11 +304,10 @@ class SubconsciousAgent:
         return frozenset().union(*self._shown) if self.settings.cool_down else frozenset()
 
     def _new_sights(self, observation: Observation) -> list[str]:
-        """The nearest thing in sight whose name, the sentence's first word, hasn't been noted yet."""
-        for sight in observation.seen:
-            subject = sight.split(maxsplit=1)[0]
-            if subject not in self._sighted:
-                self._sighted.add(subject)
+        """The nearest thing noticed that is new, or has changed, since this mind was opened."""
+        for sight in observation.noticed:
+            if sight not in self._sighted:
+                self._sighted.add(sight)
                 return [sight]
         return []
 

@@ -63,10 +63,12 @@ class Observation:
         time: aware.
         location: where the person is, in words.
         seen: a sentence each, nearest first.
+        noticed: of what is in sight, what would be worth remembering if it is new: a sentence each, nearest first, in
+            words that hold wherever they are read.
         heard: what was said in earshot since the last turn, oldest first; the message being answered is among them.
         carrying: names of things held.
         answer: the world's sentence on this person's last action; empty at first.
-        intention: what the person said it was up to in its last turn; at first, its wishes.
+        intentions: what the person said in its last turn it was up to, the nearest first; at first, its wishes.
         episode, position: which stretch of turns this is part of, and where in it.
         seed: for calls that can be repeated exactly.
     """
@@ -75,10 +77,11 @@ class Observation:
     time: datetime
     location: str = ""
     seen: tuple[str, ...] = ()
+    noticed: tuple[str, ...] = ()
     heard: tuple[Utterance, ...] = ()
     carrying: tuple[str, ...] = ()
     answer: str = ""
-    intention: str = ""
+    intentions: tuple[str, ...] = ()
     episode: str = ""
     position: int = 0
     seed: int = 0

@@ -98,9 +98,7 @@ async def recall(
     if not pool:
         return Recalled()
     _lend(pool, settings.contiguity)
-    weighed = [
-        Weighed(memory=p.memory, relevance=min(1.0, p.relevance + p.lent), cosine=p.cosine or 0.0) for p in pool
-    ]
+    weighed = [Weighed(memory=p.memory, relevance=min(1.0, p.relevance + p.lent), cosine=p.cosine or 0.0) for p in pool]
     scores = score_all(weighed, settings.preset, now=now, step=settings.step)
     order = sorted(range(len(pool)), key=lambda i: (-round(scores[i].total, 9), str(pool[i].memory.id)))
     ranked = [
@@ -189,7 +187,6 @@ def _select(
     cut: list[Candidate] = []
     kept: list[Candidate] = []
     spent = 0
-    considered = 0
     for candidate, entry in ranked:
         cost = _cost(candidate.memory)
         short = _gate_shortfall(entry, settings)

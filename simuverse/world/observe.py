@@ -28,7 +28,7 @@ def observe(
     *,
     turn: str,
     time: datetime,
-    intention: str,
+    intentions: tuple[str, ...],
     episode: str,
     position: int,
     seed: int,
@@ -45,10 +45,11 @@ def observe(
         time=time,
         location=location(world, body),
         seen=seen(world, body),
+        noticed=noticed(world, body),
         heard=tuple(s.utterance for s in world.spoken if actor in s.hearers),
         carrying=() if body.carrying is None else (body.carrying,),
         answer="" if answer is None else answer.sentence,
-        intention=intention,
+        intentions=intentions,
         episode=episode,
         position=position,
         seed=seed,
@@ -78,6 +79,13 @@ def seen(world: World, body: Body) -> tuple[str, ...]:
     return tuple(_sentence(world, body.position, things[i]) for length, _, i in found if length <= SIGHT)
 
 
+def noticed(world: World, body: Body) -> tuple[str, ...]:
+    """A sentence for each thing within sight that no one carries, nearest first, without reference to who sees it."""
+    things = [item for item in world.items.values() if item.held_by is None]
+    found = sorted((distance(body.position, item.position), item.name) for item in things)
+    return tuple(_noticed(world, world.items[name]) for length, name in found if length <= SIGHT)
+
+
 def location(world: World, body: Body) -> str:
     """Where ``body`` is, in words: ``at (100, 200) in a square from 50 to 550, near info_kiosk``."""
     fixed: list[Landmark | Item] = [*world.landmarks.values(), *(i for i in world.items.values() if not i.portable)]
@@ -104,6 +112,10 @@ def _sentence(world: World, eye: Position, thing: Body | Landmark | Item) -> str
             return f"{_title(thing)} {where}, at {thing.position}{_condition(world, thing)}."
 
 
+def _noticed(world: World, item: Item) -> str:
+    return f"{_title(item)} at {item.position}{_condition(world, item, verbs=False)}."
+
+
 def _title(item: Item) -> str:
     """Name and verb; the kind too where the name doesn't say it."""
     verb = "lies" if item.portable else "is"
@@ -113,6 +125,6 @@ def _title(item: Item) -> str:
     return f"{item.name}, {article} {item.kind}, {verb}"
 
 
-def _condition(world: World, item: Item) -> str:
+def _condition(world: World, item: Item, *, verbs: bool = True) -> str:
     state = f"taken by {world.sitter(item.name)}" if item.state == TAKEN and "sit" in item.verbs else item.state
-    return (f", {state}" if state else "") + (f"; you can: {', '.join(item.verbs)}" if item.verbs else "")
+    return (f", {state}" if state else "") + (f"; you can: {', '.join(item.verbs)}" if item.verbs and verbs else "")

@@ -1,0 +1,291 @@
+"""The command line: reads what was typed, calls what does the work, prints what comes back.
+
+Exit codes are those of :mod:`simuverse.errors`; 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Coroutine
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import click
+import msgspec
+import typer
+
+from simuverse import __version__, report, wiring
+from simuverse.agents.trace import TurnTrace
+from simuverse.cli_memories import memories_app
+from simuverse.config import Settings, load
+from simuverse.errors import SimuverseError, UnknownAgent, UsageError
+from simuverse.world.journal import read_info, read_turns
+
+INTERRUPTED = 130
+
+Value = TypeVar("Value")
+
+app = typer.Typer(
+    name="simuverse",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A subconscious for LLM agents: memories written and brought back for them, without their asking.",
+    epilog="Example: simuverse demo",
+)
+bench_app = typer.Typer(no_args_is_help=True, help="Measure. Example: simuverse bench latency --sizes 1000")
+app.add_typer(memories_app, name="memories")
+app.add_typer(bench_app, name="bench")
+
+
+class Switch(StrEnum):
+    ON = "on"
+    OFF = "off"
+
+
+Config = Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")]
+Model = Annotated[str | None, typer.Option("--model", help="Of the characters: rehearsal or provider:model.")]
+SubconsciousModel = Annotated[
+    str | None, typer.Option("--subconscious-model", help="Of their second minds: reflex (rules) or provider:model.")
+]
+EmbedderName = Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")]
+StoreName = Annotated[str | None, typer.Option("--store", help="sqlite:FILE or memory:")]
+Scenario = Annotated[str | None, typer.Option("--scenario", help="A scenario's name or TOML file.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of all chance in the run.")]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Agents that think at once.")]
+MemorySwitch = Annotated[Switch | None, typer.Option("--memory", help="Whether the characters have a subconscious.")]
+AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+) -> None:
+    if version:
+        typer.echo(f"simuverse {__version__}")
+        raise typer.Exit
+
+
+@app.command(epilog="Example: simuverse demo --port 8060 --model ollama:qwen2.5:14b")
+def demo(
+    config: Config = None,
+    port: Annotated[int | None, typer.Option("--port", help="Of the page; the next free one if taken.")] = None,
+    host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the run; a new one in runs/ by default.")] = None,
+    model: Model = None,
+    subconscious_model: SubconsciousModel = None,
+    embedder: EmbedderName = None,
+    store: StoreName = None,
+    scenario: Scenario = None,
+    seed: Seed = None,
+    concurrency: Concurrency = None,
+    memory: MemorySwitch = None,
+) -> None:
+    """The page: a grid with four characters, and beside it what each remembers and why."""
+    from simuverse.dashboard.serving import serve
+    from simuverse.dashboard.session import Session
+
+    settings = load(
+        config,
+        typed={
+            "port": port,
+            "host": host,
+            "model": model,
+            "subconscious_model": subconscious_model,
+            "embedder": embedder,
+            "store": store,
+            "scenario": scenario,
+            "seed": seed,
+            "concurrency": concurrency,
+            "memory": None if memory is None else memory is Switch.ON,
+        },
+    )
+    folder = out or wiring.next_folder(settings.scenario, settings.seed)
+    session = Session(lambda: wiring.open_simulation(settings, folder=folder))
+    try:
+        session.start()
+        with serve(session, settings.host, settings.port) as served:
+            if served.moved:
+                typer.echo(f"port {served.asked} is taken, so the page is on {served.port}")
+            typer.echo(f"the page is at {served.url} and the run in {folder}; Ctrl-C ends both")
+            threading.Event().wait()
+    finally:
+        session.stop()
+
+
+@app.command(epilog="Example: simuverse run --ticks 50 --seed 7 --out run1")
+def run(
+    ticks: Annotated[int, typer.Option("--ticks", min=1, help="How long, in turns of everyone.")] = 50,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the run; a new one in runs/ by default.")] = None,
+    config: Config = None,
+    model: Model = None,
+    subconscious_model: SubconsciousModel = None,
+    embedder: EmbedderName = None,
+    store: StoreName = None,
+    scenario: Scenario = None,
+    seed: Seed = None,
+    concurrency: Concurrency = None,
+    memory: MemorySwitch = None,
+) -> None:
+    """The same world without a page. Last line: the hash of its journal."""
+    settings = load(
+        config,
+        typed={
+            "model": model,
+            "subconscious_model": subconscious_model,
+            "embedder": embedder,
+            "store": store,
+            "scenario": scenario,
+            "seed": seed,
+            "concurrency": concurrency,
+            "memory": None if memory is None else memory is Switch.ON,
+        },
+    )
+    folder = out or wiring.next_folder(settings.scenario, settings.seed)
+    _await(_run(settings, folder, ticks))
+
+
+async def _run(settings: Settings, folder: Path, ticks: int) -> None:
+    async with wiring.open_simulation(settings, folder=folder) as simulation:
+        parts = simulation.parts
+        typer.echo(f"store {parts.store} | embedder {parts.embedder} | model {parts.model} | mind {parts.subconscious}")
+        typer.echo(f"run folder {folder}")
+        for _ in range(ticks):
+            for trace in await simulation.step():
+                typer.echo(_turn_line(trace))
+    typer.echo(f"journal sha256: {simulation.journal_sha256}")
+
+
+def _turn_line(trace: TurnTrace) -> str:
+    recalled = len(trace.recollection)
+    problems = f" | problem: {'; '.join(trace.problems)}" if trace.problems else ""
+    return (
+        f"{trace.tick:>4}  {trace.agent:<8} {report.call_text(trace)}: {trace.outcome.sentence}"
+        f" | {recalled} recalled, {len(trace.remembered.written)} remembered{problems}"
+    )
+
+
+@app.command(epilog="Example: simuverse flashbacks run1 --agent Jade --tick 20")
+def flashbacks(
+    folder: Annotated[Path, typer.Argument(help="Run folder.")],
+    agent: Annotated[str | None, typer.Option("--agent", help="Whose turns; everyone's by default.")] = None,
+    tick: Annotated[int | None, typer.Option("--tick", help="Which turn; the last one by default.")] = None,
+    json: AsJson = False,
+) -> None:
+    """What was recalled in a turn, why, and what just missed."""
+    info = read_info(folder)
+    if agent is not None and agent not in info.agents:
+        raise UnknownAgent(f"there is no agent {agent} in {folder}. Agents: {', '.join(info.agents)}")
+    turns = list(read_turns(folder, agent=agent, tick=tick))
+    last = max((trace.tick for trace in turns), default=None)
+    if last is None:
+        at = "" if tick is None else f" at tick {tick}"
+        raise UsageError(f"{folder} has no turn{at}. `simuverse flashbacks {folder}` shows the last one")
+    shown = [trace for trace in turns if trace.tick == last]
+    if json:
+        typer.echo(msgspec.json.encode(shown))
+    else:
+        typer.echo("\n\n".join(map(report.turn, shown)))
+
+
+@app.command(epilog="Example: simuverse chat Ada --store sqlite:ada.db")
+def chat(
+    name: Annotated[str, typer.Argument(help="With whom; anyone new is made up on the spot.")],
+    me: Annotated[str, typer.Option("--me", help="Your own name.")] = "Guest",
+    why: Annotated[bool, typer.Option("--why/--no-why", help="Show what came to mind before each reply.")] = True,
+    config: Config = None,
+    model: Model = None,
+    subconscious_model: SubconsciousModel = None,
+    embedder: EmbedderName = None,
+    store: StoreName = None,
+) -> None:
+    """Talk with one agent that remembers between calls. An empty line or Ctrl-D ends it."""
+    settings = load(
+        config,
+        typed={
+            "model": model,
+            "subconscious_model": subconscious_model,
+            "embedder": embedder,
+            "store": store,
+        },
+    )
+    _await(_chat(name, me, why, settings))
+
+
+async def _chat(name: str, me: str, why: bool, settings: Settings) -> None:
+    async with wiring.open_dialogue(name, partner=me, settings=settings) as opened:
+        parts = opened.parts
+        typer.echo(f"{name} runs on {parts.model}, mind {parts.subconscious}, store {parts.store}. An empty line ends.")
+        while line := (await asyncio.to_thread(_read_line, f"{me}: ")).strip():
+            trace = await opened.dialogue.answer(line)
+            if why:
+                for flashback in trace.recollection:
+                    typer.secho(f"  (recalled: {flashback.memory.summary})", dim=True)
+            said = trace.outcome.said
+            typer.echo(
+                f"{name}: {said.text}" if said is not None else f"({name} says nothing: {trace.outcome.sentence})"
+            )
+            for problem in trace.problems:
+                typer.echo(f"  problem: {problem}", err=True)
+
+
+def _read_line(prompt: str) -> str:
+    """A line from standard input, empty at its end."""
+    if sys.stdin.isatty():
+        typer.echo(prompt, nl=False)
+    return sys.stdin.readline()
+
+
+@app.command(epilog="Example: simuverse doctor --model ollama:qwen2.5:14b")
+def doctor(
+    config: Config = None,
+    model: Model = None,
+    embedder: EmbedderName = None,
+    store: StoreName = None,
+    json: AsJson = False,
+) -> None:
+    """One line a part: what is used, whether it works, and what to do if not. Asks a model for one word."""
+    from simuverse import doctor as examination
+
+    settings = load(config, typed={"model": model, "embedder": embedder, "store": store})
+    findings = _await(examination.examine(settings))
+    if json:
+        typer.echo(msgspec.json.encode(findings))
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok ' if finding.ok else 'NO '} {finding.part:<10} {finding.what}")
+            if finding.cure:
+                typer.echo(f"               {finding.cure}")
+    bad = [finding for finding in findings if not finding.ok]
+    if bad:
+        raise typer.Exit(max(finding.exit_code for finding in bad))
+
+
+def _await(work: Coroutine[Any, Any, Value]) -> Value:
+    return asyncio.run(work)
+
+
+def main() -> None:
+    """Runs the command line and ends the process with the code that what went wrong asks for."""
+    try:
+        app(standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.exceptions.Abort:
+        typer.echo("interrupted; what was done is saved", err=True)
+        sys.exit(INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SimuverseError as error:
+        typer.echo(f"simuverse: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; what was done is saved", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

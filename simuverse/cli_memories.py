@@ -1,0 +1,130 @@
+"""``simuverse memories``: look into a store or a run, and add to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+import typer
+
+from simuverse import report, wiring
+from simuverse.agents.subconscious import SubconsciousAgent
+from simuverse.config import Settings, load
+from simuverse.errors import UsageError
+from simuverse.memory.records import Category, MemoryFilter, MemoryQuery, SearchType, Source
+
+memories_app = typer.Typer(
+    no_args_is_help=True,
+    help="Look into a store or a run, and add to it.",
+    epilog="Example: simuverse memories runs/grid-7 --agent Jade list",
+)
+
+Work = Callable[[SubconsciousAgent], Awaitable[None]]
+
+AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
+CategoryName = Annotated[Category | None, typer.Option("--category", help="Only these.")]
+
+
+@memories_app.callback()
+def memories(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(help="A run folder, or a store such as sqlite:ada.db.")],
+    agent: Annotated[str | None, typer.Option("--agent", help="Whose; needed where there are several.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="The store's own; a run knows it.")] = None,
+) -> None:
+    context.obj = (source, agent, load(config, typed={"embedder": embedder}))
+
+
+@memories_app.command("list", epilog="Example: simuverse memories run1 --agent Jade list --limit 5")
+def list_(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many.")] = 50,
+    category: CategoryName = None,
+    past: Annotated[bool, typer.Option("--past", help="Also superseded and forgotten ones.")] = False,
+    json: AsJson = False,
+) -> None:
+    """The newest memories, one a line."""
+    wanted = MemoryFilter(category=category, include_superseded=past, include_forgotten=past)
+
+    async def work(mind: SubconsciousAgent) -> None:
+        found = await mind.collection.recent(limit, filter=wanted)
+        typer.echo(msgspec.json.encode(found) if json else "\n".join(map(report.memory_line, found)) or "no memories")
+
+    _with_mind(context, work)
+
+
+@memories_app.command(epilog='Example: simuverse memories run1 --agent Jade search "the red ball"')
+def search(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="What to look for.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many.")] = 10,
+    kind: Annotated[SearchType, typer.Option("--type", help="By words, by meaning, or both.")] = SearchType.HYBRID,
+    category: CategoryName = None,
+    json: AsJson = False,
+) -> None:
+    """What a search finds, best first, with its figures. Leaves no mark on the memories."""
+
+    async def work(mind: SubconsciousAgent) -> None:
+        if not text.strip():
+            raise UsageError("there is nothing to look for: the text is blank")
+        query = MemoryQuery(search_type=kind, text=text, filter=MemoryFilter(category=category))
+        hits = await mind.search(query, limit=limit)
+        lines = (report.hit_line(hit) for hit in hits)
+        typer.echo(msgspec.json.encode(hits) if json else "\n".join(lines) or "nothing found")
+
+    _with_mind(context, work)
+
+
+@memories_app.command(epilog="Example: simuverse memories run1 --agent Jade show 1b4e28ba-2fa1-511d-883f-0016d3cca427")
+def show(
+    context: typer.Context,
+    id: Annotated[str, typer.Argument(help="Of the memory, as list shows it.")],
+    json: AsJson = False,
+) -> None:
+    """Every field of one memory."""
+
+    async def work(mind: SubconsciousAgent) -> None:
+        try:
+            found = await mind.collection.get([UUID(id)])
+        except ValueError:
+            raise UsageError(f"{id!r} is not an id. `list` shows the ids") from None
+        if not found:
+            raise UsageError(f"{mind.owner} has no memory {id}. `list` shows the ids")
+        typer.echo(msgspec.json.encode(found[0]) if json else report.memory_fields(found[0]))
+
+    _with_mind(context, work)
+
+
+@memories_app.command(epilog='Example: simuverse memories run1 --agent Jade add "The cafe is closed on Mondays."')
+def add(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="One or two sentences.")],
+    json: AsJson = False,
+) -> None:
+    """Adds a memory, marked as an operator's."""
+
+    async def work(mind: SubconsciousAgent) -> None:
+        if not text.strip():
+            raise UsageError("there is nothing to add: the text is blank")
+        remembered = await mind.remember(text, source=Source.OPERATOR)
+        if not remembered.written:
+            raise UsageError(f"nothing was added: {'; '.join(remembered.problems) or 'the text holds no words'}")
+        memory = remembered.written[0]
+        typer.echo(msgspec.json.encode(memory) if json else f"added {report.memory_line(memory)}")
+
+    _with_mind(context, work)
+
+
+def _with_mind(context: typer.Context, work: Work) -> None:
+    source, agent, settings = context.obj
+    asyncio.run(_work(source, agent, settings, work))
+
+
+async def _work(source: str, agent: str | None, settings: Settings, work: Work) -> None:
+    async with wiring.open_mind(source, agent, settings) as mind:
+        await work(mind)

@@ -1,0 +1,187 @@
+"""Settings: one frozen value, from a TOML file, the environment and what was typed. The only reader of the environment.
+
+What is typed wins over ``SIMUVERSE_*`` variables, they win over the file, the file over the defaults. Keys of providers
+are read from the providers' own variables too, so that a key that is set for other software serves here.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from simuverse.errors import SettingsError
+
+PREFIX = "SIMUVERSE_"
+
+_OWN_VARIABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "openai_api_key": "OPENAI_API_KEY",
+        "openai_base_url": "OPENAI_BASE_URL",
+        "anthropic_api_key": "ANTHROPIC_API_KEY",
+        "anthropic_base_url": "ANTHROPIC_BASE_URL",
+        "weaviate_api_key": "WEAVIATE_API_KEY",
+        "ollama_host": "OLLAMA_HOST",
+        "port": "PORT",
+    }
+)
+"""Variables that other software reads too; ``SIMUVERSE_*`` of the same setting wins over them."""
+
+
+class Secret:
+    """A key. Prints and logs show that there is one; its text is only had by :meth:`reveal`."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return "Secret(set)"
+
+    def reveal(self) -> str:
+        return self._text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """What a user can set.
+
+    Args:
+        model: of the characters, ``provider:model``.
+        subconscious_model: of their second minds; ``reflex`` works by rule. None: by rule beside ``rehearsal``, else
+            the same as ``model``.
+        embedder, store: as a user types them. None for the store: an SQLite file in the run folder.
+        scenario: a name of the program's own, or a TOML file.
+        seed: of all chance in a run.
+        concurrency: agents that think at once, 1 or more.
+        memory: False switches every subconscious off.
+        preset: how the three factors are weighed.
+        model_timeout: seconds for one call of a model.
+        model_calls: calls to one provider at once; 0: 2 for local ones, 8 for others.
+        host, port: where the page is served.
+    """
+
+    model: str = "rehearsal"
+    subconscious_model: str | None = None
+    embedder: str = "wordllama"
+    store: str | None = None
+    scenario: str = "grid"
+    seed: int = 7
+    concurrency: int = 8
+    memory: bool = True
+    preset: str = "balanced"
+    model_timeout: float = 120.0
+    model_calls: int = 0
+    host: str = "127.0.0.1"
+    port: int = 8050
+    openai_api_key: Secret | None = None
+    openai_base_url: str | None = None
+    anthropic_api_key: Secret | None = None
+    anthropic_base_url: str | None = None
+    weaviate_api_key: Secret | None = None
+    ollama_host: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("concurrency", 1), ("model_calls", 0), ("port", 0), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise SettingsError(f"{name} is {getattr(self, name)}; it must be {least} or more")
+        if self.model_timeout <= 0:
+            raise SettingsError(f"model_timeout is {self.model_timeout} seconds; it must be above 0")
+        if self.port > 65535:
+            raise SettingsError(f"port is {self.port}; ports go up to 65535")
+
+    def public(self) -> dict[str, Any]:
+        """All but the keys."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if not f.name.endswith("_key")}
+
+
+def load(
+    file: Path | None = None, *, environment: Mapping[str, str] | None = None, typed: Mapping[str, Any] | None = None
+) -> Settings:
+    """Settings from all their sources.
+
+    Args:
+        environment: by default that of the process.
+        typed: what a command line was given; None values are passed over.
+
+    Raises:
+        SettingsError: naming file or variable, what is wrong and what is allowed.
+    """
+    values: dict[str, Any] = {}
+    if file is not None:
+        values |= _from_file(file)
+    values |= _from_environment(os.environ if environment is None else environment)
+    values |= {name: value for name, value in (typed or {}).items() if value is not None}
+    return Settings(**values)
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as opened:
+            table = tomllib.load(opened)
+    except FileNotFoundError as error:
+        raise SettingsError(f"there is no settings file {file}") from error
+    except OSError as error:
+        raise SettingsError(f"the settings file {file} can't be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"the settings file {file} isn't valid TOML: {error}") from error
+    return {name: _checked(name, value, where=_place(file, name)) for name, value in table.items()}
+
+
+def _place(file: Path, name: str) -> str:
+    """File and line of a top-level key."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    number = next((i for i, line in enumerate(lines, start=1) if line.split("=")[0].strip(" \"'[]") == name), None)
+    return str(file) if number is None else f"{file}, line {number}"
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, variable in _OWN_VARIABLES.items():
+        if environment.get(variable):
+            values[name] = _checked(name, environment[variable], where=variable)
+    for variable, text in environment.items():
+        name = variable.removeprefix(PREFIX).lower()
+        if variable.startswith(PREFIX) and text and not name.startswith(("test_", "require_")):
+            values[name] = _checked(name, text, where=variable)
+    return values
+
+
+def _checked(name: str, value: object, *, where: str) -> Any:
+    """``value`` as the setting's own type; text is read as numbers and truth values where those are wanted."""
+    kinds = {f.name: str(f.type) for f in fields(Settings)}
+    if name not in kinds:
+        raise SettingsError(f"{where}: there is no setting {name}. Settings: {', '.join(kinds)}")
+    kind = kinds[name]
+    if kind == "bool":
+        words = {
+            "on": True,
+            "true": True,
+            "1": True,
+            "yes": True,
+            "off": False,
+            "false": False,
+            "0": False,
+            "no": False,
+        }
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in words:
+            return words[value.lower()]
+        raise SettingsError(f"{where}: {name} is {value!r}; it takes on or off")
+    if kind in ("int", "float"):
+        try:
+            if isinstance(value, bool) or (kind == "int" and isinstance(value, float)):
+                raise ValueError
+            return int(str(value)) if kind == "int" else float(str(value))
+        except ValueError:
+            whole = "a whole number" if kind == "int" else "a number"
+            raise SettingsError(f"{where}: {name} is {value!r}; it takes {whole}") from None
+    if not isinstance(value, str):
+        raise SettingsError(f"{where}: {name} is {value!r}; it takes text")
+    return Secret(value) if "Secret" in kind else value

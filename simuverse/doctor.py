@@ -1,0 +1,113 @@
+"""Examines what the settings ask for: what is used, whether it works, and what to do if not."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from simuverse import __version__, wiring
+from simuverse.agents.chat import ChatRequest, Purpose, conversation
+from simuverse.config import Settings
+from simuverse.errors import ModelReplyUnusable, SimuverseError
+from simuverse.memory.embedding import Embedder
+
+EXTRAS = {
+    "weaviate": "weaviate",
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "ollama": "ollama",
+    "local": "xllamacpp",
+    "sentence-transformers": "sentence_transformers",
+}
+"""Optional parts by the name of their extra, with the module that shows they are installed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One line of the report. ``cure``: the next thing to do; empty where nothing needs doing."""
+
+    part: str
+    what: str
+    ok: bool = True
+    cure: str = ""
+    exit_code: int = 0
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Opens each part as a run would, and closes it again."""
+    return [finding async for finding in _findings(settings)]
+
+
+async def _findings(settings: Settings) -> AsyncIterator[Finding]:
+    yield Finding(part="program", what=f"simuverse {__version__}, Python {platform.python_version()}")
+    yield await _model("model", settings.model, settings)
+    second = wiring.subconscious_name(settings)
+    if second in ("off", wiring.REFLEX):
+        yield Finding(part="mind", what=f"{second}: {'no memory' if second == 'off' else 'rules, no model call'}")
+    elif second == settings.model:
+        yield Finding(part="mind", what=f"{second}, the same as the model")
+    else:
+        yield await _model("mind", second, settings)
+    async with AsyncExitStack() as stack:
+        embedder: Embedder | None = None
+        try:
+            embedder = await wiring.open_embedder(settings.embedder, settings)
+            stack.push_async_callback(embedder.aclose)
+            await embedder.embed(["one sentence"])
+            yield Finding(part="embedder", what=f"{embedder.name}, {embedder.dimension} dimensions")
+        except SimuverseError as error:
+            yield _bad("embedder", settings.embedder, error)
+        if embedder is not None:
+            yield await _store(settings, embedder)
+    missing = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
+    installed = [extra for extra in EXTRAS if extra not in missing]
+    cure = "" if not missing else f'to add one: pip install "simu-verse[{missing[0]}]"'
+    yield Finding(
+        part="extras",
+        what=f"installed: {', '.join(installed) or 'none'}; not installed: {', '.join(missing) or 'none'}",
+        cure=cure,
+    )
+
+
+async def _model(part: str, name: str, settings: Settings) -> Finding:
+    if name == "rehearsal":
+        return Finding(part=part, what="rehearsal: fixed rules, not a language model")
+    request = ChatRequest(
+        messages=conversation("Answer with one word.", "Are you there?"),
+        purpose=Purpose.TURN,
+        temperature=0.0,
+        max_tokens=16,
+    )
+    try:
+        model = wiring.chat_model(name, settings)
+        try:
+            completion = await model.complete(request)
+            return Finding(part=part, what=f"{name} answers, as {completion.model}, in {completion.seconds:.1f} s")
+        except ModelReplyUnusable as error:
+            return Finding(part=part, what=f"{name} answers, though not in words: {error}")
+        finally:
+            await model.aclose()
+    except SimuverseError as error:
+        return _bad(part, name, error)
+
+
+async def _store(settings: Settings, embedder: Embedder) -> Finding:
+    if settings.store is None:
+        return Finding(part="store", what="SQLite, a file in each run's folder")
+    try:
+        store = await wiring.open_store(settings.store, embedder)
+        try:
+            owners = await store.owners()
+            counts = [f"{owner} {await (await store.collection(owner)).count()}" for owner in owners]
+            return Finding(part="store", what=f"{store.description}; memories: {', '.join(counts) or 'none'}")
+        finally:
+            await store.aclose()
+    except SimuverseError as error:
+        return _bad("store", settings.store, error)
+
+
+def _bad(part: str, name: str, error: SimuverseError) -> Finding:
+    return Finding(part=part, what=name, ok=False, cure=str(error), exit_code=error.exit_code)

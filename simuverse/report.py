@@ -1,0 +1,130 @@
+"""What a trace or a memory says, as text for people. PURE: the command line prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from simuverse.agents.trace import Recollection, TurnTrace
+from simuverse.memory.records import Candidate, Flashback, FoundBy, Hit, Memory, MemoryQuery, Score
+
+
+def turn(trace: TurnTrace) -> str:
+    """A turn: what was recalled and why, what just missed, what was done and remembered."""
+    lines = [f"{trace.agent}, tick {trace.tick}, {trace.observation.time:%Y-%m-%d %H:%M}"]
+    lines += [f'  heard {u.speaker}: "{u.text}"' for u in trace.observation.heard]
+    lines += [f"  {line}" for line in recollection(trace.recollection)]
+    lines.append(f"  did {call_text(trace)}: {trace.outcome.sentence}")
+    lines += [f"  remembered: {memory.summary}" for memory in trace.remembered.written]
+    lines += [f"  not stored: {reason}" for reason in trace.remembered.refused]
+    lines += [f"  problem: {problem}" for problem in trace.problems]
+    return "\n".join(lines)
+
+
+def recollection(recalled: Recollection) -> Iterator[str]:
+    """Queries, flashbacks with their three factors, and runners-up with what cut them."""
+    if recalled.mode == "off":
+        yield "memory is off"
+        return
+    yield from (f"query {number}: {query_text(query)}" for number, query in enumerate(recalled.queries))
+    if not recalled.flashbacks:
+        yield f"nothing came to mind; {recalled.considered} memories were weighed"
+    for flashback in recalled.flashbacks:
+        yield from _flashback(flashback)
+    if recalled.runners_up:
+        yield "just missed:"
+        yield from (f"  {line}" for candidate in recalled.runners_up for line in _runner_up(candidate))
+
+
+def query_text(query: MemoryQuery) -> str:
+    keywords = f", keywords {', '.join(query.keywords)}" if query.keywords else ""
+    return f'{query.search_type} "{query.text}"{keywords}'
+
+
+def call_text(trace: TurnTrace) -> str:
+    call = trace.decision.call
+    return " ".join((call.tool, *(f"{name}={value!r}" for name, value in call.arguments.items())))
+
+
+def memory_line(memory: Memory) -> str:
+    """One line: id, time, category, importance, source, summary."""
+    marks = "".join(
+        mark for mark, set_ in ((" [anchored]", memory.anchored), (" [past]", memory.superseded_by is not None)) if set_
+    )
+    return (
+        f"{memory.id}  {memory.created_at:%Y-%m-%d %H:%M}  {memory.category}  {memory.importance}/10  "
+        f"{memory.provenance.describe()}{marks}  {memory.summary}"
+    )
+
+
+def hit_line(hit: Hit) -> str:
+    """One line: the raw figures, then the memory."""
+    figures = (
+        f"{name} {value:.3f} (#{rank})" if rank else f"{name} {value:.3f}"
+        for name, value, rank in (("cosine", hit.cosine, hit.semantic_rank), ("BM25", hit.bm25, hit.keyword_rank))
+        if value is not None
+    )
+    return f"{', '.join(figures)}  {memory_line(hit.memory)}"
+
+
+def memory_fields(memory: Memory) -> str:
+    """Every field that is set, one a line."""
+    pairs: Sequence[tuple[str, object]] = (
+        ("id", memory.id),
+        ("owner", memory.owner),
+        ("summary", memory.summary),
+        ("category", memory.category),
+        ("keywords", ", ".join(memory.keywords)),
+        ("critical information", memory.critical_information),
+        ("importance", f"{memory.importance}/10"),
+        ("created", memory.created_at.isoformat()),
+        ("last accessed", memory.last_accessed_at.isoformat()),
+        ("location", memory.location),
+        ("source", memory.provenance.describe()),
+        ("turn", memory.provenance.turn),
+        ("messages", ", ".join(memory.provenance.messages)),
+        ("evidence", ", ".join(map(str, memory.evidence))),
+        ("episode", f"{memory.episode}, position {memory.position}" if memory.episode else ""),
+        ("anchored", "yes" if memory.anchored else ""),
+        ("supersedes", memory.supersedes),
+        ("superseded by", memory.superseded_by),
+        ("superseded", memory.superseded_at),
+        ("forgotten", memory.forgotten_at),
+        ("flags", ", ".join(memory.flags)),
+    )
+    return "\n".join(f"{name:>20}  {value}" for name, value in pairs if value not in (None, ""))
+
+
+def score_text(score: Score) -> str:
+    """``1.08 = relevance 0.93 (1 x 0.93) + importance ...``"""
+    parts = (
+        f"{name} {factor.part:.2f} ({factor.weight:g} x {factor.scaled:.2f})"
+        for name, factor in (
+            ("relevance", score.relevance),
+            ("importance", score.importance),
+            ("recency", score.recency),
+        )
+    )
+    return f"{score.total:.2f} = {' + '.join(parts)}"
+
+
+def _flashback(flashback: Flashback) -> Iterator[str]:
+    memory = flashback.memory
+    yield f"flashback {flashback.rank}: {memory.summary}"
+    yield f"  {memory.created_at:%Y-%m-%d %H:%M}, {memory.provenance.describe()}, {memory.category}"
+    yield f"  {score_text(flashback.score)}"
+    yield f"  found by {'; '.join(map(_found, flashback.found_by))}"
+
+
+def _runner_up(candidate: Candidate) -> Iterator[str]:
+    by = "" if candidate.missed_by is None else f" by {candidate.missed_by:.2f}"
+    yield f"{candidate.memory.summary}"
+    yield f"  cut by {candidate.cut}{by}; {score_text(candidate.score)}"
+
+
+def _found(found: FoundBy) -> str:
+    legs = (
+        ("meaning", found.semantic_rank, found.cosine, "cosine"),
+        ("words", found.keyword_rank, found.bm25, "BM25"),
+    )
+    told = (f"{name} #{rank} ({unit} {value:.2f})" for name, rank, value, unit in legs if rank and value is not None)
+    return f"query {found.query}: {', '.join(told) or 'beyond both legs'}"

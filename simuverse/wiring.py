@@ -1,0 +1,432 @@
+"""Settings in, running things out. The only module that names concrete backends; it opens clients and closes them.
+
+Nothing asked for is ever replaced by something else: what can't be had is an error that names the cure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from simuverse import __version__
+from simuverse.agents.agent import Agent
+from simuverse.agents.backends.rehearsal import Rehearsal
+from simuverse.agents.chat import ChatModel
+from simuverse.agents.conscious import ConsciousAgent
+from simuverse.agents.dialogue import Dialogue
+from simuverse.agents.subconscious import SubconsciousAgent
+from simuverse.agents.turn import Persona
+from simuverse.agents.wrappers import Limited, Retrying
+from simuverse.config import Secret, Settings, load
+from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
+from simuverse.memory.clock import Clock, ManualClock, SystemClock
+from simuverse.memory.embedding import Embedder
+from simuverse.memory.recall import RecallSettings
+from simuverse.memory.scoring import preset
+from simuverse.memory.store import MemoryCollection, MemoryStore
+from simuverse.world import scenario as scenarios
+from simuverse.world.journal import MEMORY, Journal, RunInfo, read_info
+from simuverse.world.simulation import Parts, Simulation, run_id
+
+REFLEX = "reflex"
+IN_MEMORY = "memory:"
+CHAT_STORE = "sqlite:chat.db"
+
+LOCAL_CALLS, REMOTE_CALLS = 2, 8
+"""Calls to one provider at once: a model on this machine gains nothing from more; a service takes them."""
+
+
+# --- models ---------------------------------------------------------------------------------------------------------
+
+
+def _ollama(model: str, settings: Settings) -> ChatModel:
+    from simuverse.agents.backends.ollama import ADDRESS, OllamaModel
+
+    return OllamaModel(model, base_url=settings.ollama_host or ADDRESS, timeout=settings.model_timeout)
+
+
+def _openai(model: str, settings: Settings) -> ChatModel:
+    from simuverse.agents.backends.openai import ADDRESS, OpenAIModel
+
+    return OpenAIModel(
+        model,
+        key=_revealed(settings.openai_api_key),
+        base_url=settings.openai_base_url or ADDRESS,
+        timeout=settings.model_timeout,
+    )
+
+
+def _anthropic(model: str, settings: Settings) -> ChatModel:
+    from simuverse.agents.backends.anthropic import ADDRESS, AnthropicModel
+
+    return AnthropicModel(
+        model,
+        key=_revealed(settings.anthropic_api_key),
+        base_url=settings.anthropic_base_url or ADDRESS,
+        timeout=settings.model_timeout,
+    )
+
+
+def _local(model: str, _settings: Settings) -> ChatModel:
+    from simuverse.agents.backends.local import LocalModel
+
+    return LocalModel(model)
+
+
+_MODELS: Mapping[str, Callable[[str, Settings], ChatModel]] = {
+    "ollama": _ollama,
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "local": _local,
+}
+_EXAMPLES = "rehearsal, ollama:qwen2.5:14b, anthropic:claude-sonnet-4-5, openai:gpt-4o-mini, local:smollm2"
+
+
+def chat_model(name: str, settings: Settings) -> ChatModel:
+    """The model of that name, with retries and a limit on calls at once.
+
+    Raises:
+        SettingsError: no such provider. MissingExtra, MissingKey: of the provider in use.
+    """
+    if name == Rehearsal.name:
+        return Rehearsal()
+    provider, _, model = name.partition(":")
+    if provider not in _MODELS or not model:
+        raise SettingsError(f"{name!r} is not a model. Models are written provider:model, for example {_EXAMPLES}")
+    opened = _MODELS[provider](model, settings)
+    calls = settings.model_calls or (LOCAL_CALLS if provider in ("ollama", "local") else REMOTE_CALLS)
+    return Limited(Retrying(opened, chance=random.Random(settings.seed)), asyncio.Semaphore(calls))
+
+
+# --- embedders and stores -------------------------------------------------------------------------------------------
+
+
+async def open_embedder(name: str, settings: Settings) -> Embedder:
+    """Raises:
+    SettingsError: no such embedder. MissingExtra, MissingKey, EmbedderError: it can't be used.
+    """
+    provider, _, model = name.partition(":")
+    match provider, model:
+        case "wordllama", "":
+            from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
+
+            return await WordLlamaEmbedder.open()
+        case "hashing", "":
+            from simuverse.memory.embedders.hashing import HashingEmbedder
+
+            return await HashingEmbedder.open()
+        case "ollama", model if model:
+            from simuverse.memory.embedders.ollama import OllamaEmbedder
+
+            return await OllamaEmbedder.open(model, host=settings.ollama_host)
+        case "openai", model if model:
+            from simuverse.memory.embedders.openai import OpenAIEmbedder
+
+            return await OpenAIEmbedder.open(
+                model, key=_revealed(settings.openai_api_key), base_url=settings.openai_base_url
+            )
+        case "sentence-transformers", model if model:
+            from simuverse.memory.embedders.sentence_transformers import SentenceTransformersEmbedder
+
+            return await SentenceTransformersEmbedder.open(model)
+        case _:
+            raise SettingsError(
+                f"{name!r} is not an embedder. Embedders: wordllama, hashing, sentence-transformers:NAME, "
+                "ollama:nomic-embed-text, openai:text-embedding-3-small"
+            )
+
+
+async def open_store(name: str, embedder: Embedder) -> MemoryStore:
+    """Raises:
+    SettingsError: no such kind of store. StoreError: it can't be opened.
+    """
+    from simuverse.memory.stores.sqlite import SQLiteStore
+
+    kind, colon, where = name.partition(":")
+    if kind == "sqlite" and where:
+        path = Path(where).expanduser()
+    elif name == IN_MEMORY:
+        path = None
+    else:
+        raise SettingsError(f"{name!r} is not a store. Stores: sqlite:FILE, memory:")
+    return await SQLiteStore.open(path, embedder_name=embedder.name, dimension=embedder.dimension)
+
+
+@asynccontextmanager
+async def memories(source: str, settings: Settings) -> AsyncIterator[tuple[MemoryStore, Embedder]]:
+    """The store that ``source`` names, a run folder or a store, with the embedder it was made with."""
+    folder = Path(source)
+    embedder_name, store_name = settings.embedder, source
+    if ":" not in source or folder.is_dir():
+        info = read_info(folder)
+        embedder_name = info.embedder
+        store_name = f"sqlite:{folder / MEMORY}" if info.store == f"sqlite:{MEMORY}" else info.store
+        if store_name in (IN_MEMORY, "none"):
+            raise RunFolderError(f"{folder} kept no memories: its store was {store_name!r}")
+    if store_name.startswith("sqlite:") and not Path(store_name.removeprefix("sqlite:")).expanduser().exists():
+        raise RunFolderError(f"there is no store {store_name.removeprefix('sqlite:')}")
+    async with AsyncExitStack() as stack:
+        embedder = await open_embedder(embedder_name, settings)
+        stack.push_async_callback(embedder.aclose)
+        store = await open_store(store_name, embedder)
+        stack.push_async_callback(store.aclose)
+        yield store, embedder
+
+
+# --- minds ----------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def open_subconscious(
+    name: str,
+    *,
+    store: str | MemoryStore | None = None,
+    model: str | ChatModel | None = None,
+    embedder: str | Embedder | None = None,
+    persona: Persona | None = None,
+    clock: Clock | None = None,
+    recall: RecallSettings | None = None,
+    settings: Settings | None = None,
+) -> AsyncIterator[SubconsciousAgent]:
+    """The subconscious alone, for any agent, game or chat.
+
+    Args:
+        name: whose memory it is; any text.
+        store: as a user types it, or one that is open already and stays so; by default that of the settings, else
+            memories end with the process.
+        model: writes queries and memories, one call each; None works by rule, without any call.
+        embedder: by default that of the settings, ``wordllama``.
+        settings: by default from the environment.
+
+    Raises:
+        UsageError, StoreError, EmbedderError: what was asked for can't be had.
+    """
+    settings = settings or load()
+    async with AsyncExitStack() as stack:
+        if embedder is None or isinstance(embedder, str):
+            embedder = await open_embedder(embedder or settings.embedder, settings)
+            stack.push_async_callback(embedder.aclose)
+        if store is None or isinstance(store, str):
+            store = await open_store(store or settings.store or IN_MEMORY, embedder)
+            stack.push_async_callback(store.aclose)
+        if isinstance(model, str):
+            model = chat_model(model, settings)
+            stack.push_async_callback(model.aclose)
+        yield SubconsciousAgent(
+            collection=await store.collection(name),
+            embedder=embedder,
+            clock=clock or SystemClock(),
+            model=model,
+            persona=persona,
+            settings=recall or RecallSettings(preset=preset(settings.preset)),
+        )
+
+
+@asynccontextmanager
+async def open_mind(source: str, owner: str | None, settings: Settings) -> AsyncIterator[SubconsciousAgent]:
+    """The mind of one owner in a run folder or store, working by rule, to look into and add to.
+
+    Args:
+        owner: may be None where the store holds one only.
+
+    Raises:
+        UnknownAgent: no such owner, or several and none named.
+    """
+    async with memories(source, settings) as (store, embedder):
+        owners = await store.owners()
+        if owner is None and len(owners) == 1:
+            owner = owners[0]
+        if owner not in owners:
+            asked = "name one with --agent" if owner is None else f"there is no agent {owner} in {source}"
+            raise UnknownAgent(f"{asked}. Agents: {', '.join(owners) or 'none'}")
+        async with open_subconscious(owner, store=store, embedder=embedder, settings=settings) as mind:
+            yield mind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenedDialogue:
+    dialogue: Dialogue
+    parts: Parts
+
+
+@asynccontextmanager
+async def open_dialogue(name: str, *, partner: str, settings: Settings) -> AsyncIterator[OpenedDialogue]:
+    """A talk with one agent that remembers; its store is ``sqlite:chat.db`` unless the settings say otherwise."""
+    second = subconscious_name(settings)
+    persona = Persona(name=name, description=f"I am {name}. I like to listen, and I remember what I am told.")
+    async with AsyncExitStack() as stack:
+        model = chat_model(settings.model, settings)
+        stack.push_async_callback(model.aclose)
+        embedder = await open_embedder(settings.embedder, settings)
+        stack.push_async_callback(embedder.aclose)
+        store = await open_store(settings.store or CHAT_STORE, embedder)
+        stack.push_async_callback(store.aclose)
+        clock = SystemClock()
+        mind = await stack.enter_async_context(
+            open_subconscious(
+                name,
+                store=store,
+                model=None if second == REFLEX else model if second == settings.model else second,
+                embedder=embedder,
+                persona=persona,
+                clock=clock,
+                settings=settings,
+            )
+        )
+        agent = Agent(ConsciousAgent(persona, model), mind)
+        yield OpenedDialogue(
+            dialogue=Dialogue(agent, partner=partner, clock=clock),
+            parts=Parts(
+                store=store.description,
+                embedder=f"{embedder.name}, {embedder.dimension} dimensions",
+                model=model.name,
+                subconscious=second,
+            ),
+        )
+
+
+def subconscious_name(settings: Settings) -> str:
+    """What the second minds really are: ``off``, ``reflex`` or a model."""
+    if not settings.memory:
+        return "off"
+    return settings.subconscious_model or (REFLEX if settings.model == Rehearsal.name else settings.model)
+
+
+# --- worlds ---------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def open_simulation(settings: Settings, *, folder: Path | None = None) -> AsyncIterator[Simulation]:
+    """A world ready to step, with everything it runs on.
+
+    Args:
+        folder: of the run; None keeps no record, and memories in memory unless the settings name a store.
+    """
+    scenario = scenarios.load(settings.scenario)
+    second = subconscious_name(settings)
+    async with AsyncExitStack() as stack:
+        model = chat_model(settings.model, settings)
+        stack.push_async_callback(model.aclose)
+        second_model: ChatModel | None = None
+        if second == settings.model:
+            second_model = model
+        elif second not in ("off", REFLEX):
+            second_model = chat_model(second, settings)
+            stack.push_async_callback(second_model.aclose)
+        embedder = await open_embedder(settings.embedder, settings)
+        stack.push_async_callback(embedder.aclose)
+        if folder is not None:
+            _check_unused(folder)
+        store: MemoryStore | None = None
+        store_name = settings.store or (f"sqlite:{MEMORY}" if folder is not None else IN_MEMORY)
+        collections: dict[str, MemoryCollection] = {}
+        if settings.memory:
+            inside = folder is not None and settings.store is None
+            store = await open_store(f"sqlite:{folder}/{MEMORY}" if inside else store_name, embedder)
+            stack.push_async_callback(store.aclose)
+            collections = {persona.name: await store.collection(persona.name) for persona in scenario.personas}
+        run = run_id(scenario, settings.seed, sum([await one.count() for one in collections.values()]))
+        journal: Journal | None = None
+        if folder is not None:
+            journal = stack.enter_context(
+                Journal(
+                    folder,
+                    RunInfo(
+                        version=__version__,
+                        id=run,
+                        scenario=settings.scenario,
+                        seed=settings.seed,
+                        model=settings.model,
+                        subconscious=second,
+                        embedder=settings.embedder,
+                        store=store_name if settings.memory else "none",
+                        memory=settings.memory,
+                        agents=tuple(persona.name for persona in scenario.personas),
+                        started=SystemClock().now().isoformat(timespec="seconds"),
+                    ),
+                )
+            )
+        clock = ManualClock(scenario.start)
+        simulation = Simulation(
+            scenario=scenario,
+            agents={
+                persona.name: _agent(
+                    persona,
+                    model,
+                    collections.get(persona.name),
+                    embedder=embedder,
+                    clock=clock,
+                    second_model=second_model,
+                    settings=settings,
+                )
+                for persona in scenario.personas
+            },
+            clock=clock,
+            parts=Parts(
+                store="none: memory is off" if store is None else store.description,
+                embedder=f"{embedder.name}, {embedder.dimension} dimensions",
+                model=model.name,
+                subconscious=second,
+            ),
+            run=run,
+            seed=settings.seed,
+            concurrency=settings.concurrency,
+            journal=journal,
+        )
+        await simulation.begin()
+        yield simulation
+
+
+def next_folder(scenario: str, seed: int, *, parent: Path = Path("runs")) -> Path:
+    """A run folder that isn't there yet: ``runs/grid-7``, ``runs/grid-7-2``..."""
+    name = f"{Path(scenario).stem}-{seed}"
+    number = 1
+    while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
+        number += 1
+    return folder
+
+
+def _agent(
+    persona: Persona,
+    model: ChatModel,
+    collection: MemoryCollection | None,
+    *,
+    embedder: Embedder,
+    clock: Clock,
+    second_model: ChatModel | None,
+    settings: Settings,
+) -> Agent:
+    mind: SubconsciousAgent | None = None
+    if collection is not None:
+        mind = SubconsciousAgent(
+            collection=collection,
+            embedder=embedder,
+            clock=clock,
+            model=second_model,
+            persona=persona,
+            settings=RecallSettings(preset=preset(settings.preset)),
+        )
+    return Agent(ConsciousAgent(persona, model), mind)
+
+
+def _check_unused(folder: Path) -> None:
+    """Raises:
+    RunFolderError: the folder holds something, which a run must not mix with.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise RunFolderError(f"{folder} is a file. Choose another folder with --out")
+    try:
+        taken = folder.exists() and any(folder.iterdir())
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunFolderError(f"{folder} can't be made: {error.strerror}. Choose another folder with --out") from error
+    if taken:
+        raise RunFolderError(f"{folder} isn't empty. Choose another folder with --out, or delete it")
+
+
+def _revealed(secret: Secret | None) -> str | None:
+    return None if secret is None else secret.reveal()
