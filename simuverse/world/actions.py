@@ -34,6 +34,9 @@ from simuverse.world.state import (
 SPEECH = 400
 """Characters that can be said at once."""
 
+CLOSE = 0.5
+"""How near a goal counts as there; what is left of a walk below it is walked with the last step."""
+
 _ALL = ("everyone", "all")
 """What one may write for "nobody in particular" when speaking."""
 
@@ -76,12 +79,12 @@ class _Goal:
 def move_to(act: Act) -> Done:
     goal = _goal(act)
     left = distance(act.body.position, goal.position) - goal.stop
-    if left < 0.5:
+    if left <= CLOSE:
         raise Refused(Code.ALREADY, f"You are already at {goal.label}.")
     world, body = got_up(act.world, act.body)
     up = "You got up. " if act.body.seat else ""
     rest = left - STEP
-    arrived = rest < 0.5
+    arrived = rest <= CLOSE
     if arrived and not goal.stop:
         there = goal.position
     else:
@@ -90,8 +93,7 @@ def move_to(act: Act) -> Done:
         world = world.updated(replace(body, position=there, doing=f"standing at {goal.label}", heading=None))
         return Done(world=world, code=Code.ARRIVED, sentence=f"{up}You are at {goal.label}.")
     world = world.updated(replace(body, position=there, doing=f"walking to {goal.label}", heading=goal.heading))
-    # Rounded first, so that a rest of 120.0000001 is two ticks.
-    ticks = math.ceil(round(rest / STEP, 3))
+    ticks = math.ceil((rest - CLOSE) / STEP)
     more = f"{ticks} more tick{'' if ticks == 1 else 's'}"
     return Done(world=world, code=Code.ON_THE_WAY, sentence=f"{up}On the way to {goal.label}, {more}.")
 

@@ -6,6 +6,7 @@ The only module of ``world`` besides the journal that reads files. A file that i
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -181,20 +182,18 @@ def _converted(tables: dict[str, Any]) -> _File:
 
 
 def _scenario(file: _File, name: str) -> Scenario:
-    if not file.bounds.low < file.bounds.high:
-        raise _Nonsense("bounds", f"low {file.bounds.low:g} must be below high {file.bounds.high:g}.")
+    low, high = file.bounds.low, file.bounds.high
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise _Nonsense("bounds", f"low {low:g} must be below high {high:g}, both finite.")
     _check_names(file)
     _check_items(file)
-    try:
-        world = World(
-            bodies={a.name: Body(name=a.name, position=Position(a.x, a.y)) for a in file.agents},
-            landmarks={m.name: Landmark(name=m.name, position=Position(m.x, m.y)) for m in file.landmarks},
-            items={i.name: _made(i) for i in file.items},
-            low=file.bounds.low,
-            high=file.bounds.high,
-        )
-    except ValueError as error:
-        raise _Nonsense("", f"{error}.") from error
+    world = World(
+        bodies={a.name: Body(name=a.name, position=Position(a.x, a.y)) for a in file.agents},
+        landmarks={m.name: Landmark(name=m.name, position=Position(m.x, m.y)) for m in file.landmarks},
+        items={i.name: _made(i) for i in file.items},
+        low=low,
+        high=high,
+    )
     agents = sorted(file.agents, key=lambda a: a.name)
     return Scenario(
         name=name,
