@@ -241,8 +241,6 @@ def _check_items(file: _File) -> None:
             raise _Nonsense(f"{path}.state", f"what can be opened is {OPEN!r} or {CLOSED!r}, not {item.state!r}.")
         if verbs & {"sit", "stand"} and (not {"sit", "stand"} <= verbs or item.state != FREE or item.portable):
             raise _Nonsense(path, f"a seat has both sit and stand, the state {FREE!r}, and isn't portable.")
-        if "sit" in verbs and "open" in verbs:
-            raise _Nonsense(f"{path}.verbs", "a thing has one state: it can't be both a seat and something to open.")
         if ("read" in verbs) != bool(item.text.strip()):
             raise _Nonsense(f"{path}.text", "what can be read needs a text, and a text the verb read.")
 

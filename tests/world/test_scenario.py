@@ -292,6 +292,16 @@ def test_a_world_without_agents_is_refused() -> None:
         parse(f"agents = []\n{text}".encode(), name="garden", file="garden.toml")
 
 
+def test_tables_written_in_a_line_are_found_by_their_key_and_dotted_keys_go_without_a_line() -> None:
+    inline = SMALL[: SMALL.index("[[landmarks]]")] + SMALL[SMALL.index("[[items]]") :]
+    inline = f'landmarks = [{{name = "pond", x = 1, y = 101}}]\n{inline}'
+    with pytest.raises(ScenarioError, match=r"^garden\.toml, line 1: landmarks\[0\]\.y: 101 is outside"):
+        parse(inline.encode(), name="garden", file="garden.toml")
+    dotted = b'title = "A garden"\nstart = 2026-03-01T09:00:00Z\nbounds.low = "left"\nagents = []\n'
+    with pytest.raises(ScenarioError, match=r"^garden\.toml: bounds\.low: Expected `float`, got `str`"):
+        parse(dotted, name="garden", file="garden.toml")
+
+
 def test_broken_toml_is_named_with_its_line() -> None:
     with pytest.raises(ScenarioError, match=r"garden\.toml: not TOML.*line 1"):
         parse(b"title = \n", name="garden", file="garden.toml")
