@@ -1,0 +1,225 @@
+"""One owner's memories as arrays in memory: what a search looks at before any record is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simuverse.memory.analysis import query_terms
+from simuverse.memory.fusion import relative_score_fusion
+from simuverse.memory.keyword_index import KeywordIndex, grown
+from simuverse.memory.records import Category, MemoryFilter, SearchType, Source
+from simuverse.memory.store import OVER_FETCH, SearchRequest
+from simuverse.memory.stores.ranking import Ranked, SortableIds, best
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CATEGORIES = {category.value: code for code, category in enumerate(Category)}
+_SOURCES = {source.value: code for code, source in enumerate(Source)}
+_COLUMNS = np.dtype(
+    [
+        ("key", np.int64),
+        ("id", np.uint64, 2),
+        ("created_at", np.int64),
+        ("importance", np.int8),
+        ("category", np.int8),
+        ("source", np.int8),
+        ("superseded", np.bool_),
+        ("forgotten", np.bool_),
+        ("alive", np.bool_),
+    ]
+)
+
+
+class IndexedMemory(NamedTuple):
+    """What is searched of one memory.
+
+    Args:
+        key: the store's own number for it, the same for as long as it is kept.
+        id: the 16 bytes of its UUID.
+        created_at: microseconds since 1970, UTC.
+        search_text: its tokens, joined by single spaces.
+        vector: float32, little endian.
+    """
+
+    key: int
+    id: bytes
+    created_at: int
+    importance: int
+    category: str
+    source: str
+    superseded: int
+    forgotten: int
+    search_text: str
+    vector: bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A hit before its record is read; fields as in :class:`simuverse.memory.records.Hit`."""
+
+    key: int
+    cosine: float | None
+    bm25: float | None
+    semantic_rank: int | None
+    keyword_rank: int | None
+    fused: float
+
+
+class OwnerIndex:
+    """Rows are numbered from 0 and used again once a memory is gone."""
+
+    def __init__(self, *, dimension: int) -> None:
+        self._dimension = dimension
+        self._size = 0
+        self._columns = np.zeros(0, dtype=_COLUMNS)
+        self._vectors = np.zeros((0, dimension), dtype=np.float32)
+        self._keywords = KeywordIndex()
+        self._rows: dict[int, int] = {}
+        self._free: list[int] = []
+
+    def reserve(self, size: int) -> None:
+        """Makes room for ``size`` memories at once, so that loading many doesn't copy again and again."""
+        self._columns, self._vectors = grown(self._columns, size), grown(self._vectors, size)
+
+    def put(self, memories: Sequence[IndexedMemory]) -> None:
+        """Adds them, or replaces those whose key is there."""
+        if not memories:
+            return
+        keys, ids, created_at, importance, category, source, superseded, forgotten, texts, vectors = zip(
+            *memories, strict=True
+        )
+        rows = [self._row(key) for key in keys]
+        self.reserve(self._size)
+        columns = np.zeros(len(rows), dtype=_COLUMNS)
+        columns["key"], columns["created_at"], columns["importance"] = keys, created_at, importance
+        columns["id"] = np.frombuffer(b"".join(ids), dtype=">u8").reshape(-1, 2)
+        columns["category"] = [_CATEGORIES[value] for value in category]
+        columns["source"] = [_SOURCES[value] for value in source]
+        columns["superseded"], columns["forgotten"], columns["alive"] = superseded, forgotten, True
+        self._columns[rows] = columns
+        self._vectors[rows] = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, self._dimension)
+        self._keywords.put(rows, [text.split() for text in texts])
+
+    def keep(self, keys: Collection[int]) -> None:
+        """Removes all others."""
+        gone = self._rows.keys() - keys
+        rows = [self._rows.pop(key) for key in gone]
+        self._columns[rows] = np.zeros((), dtype=_COLUMNS)
+        self._vectors[rows] = 0
+        self._keywords.remove(rows)
+        self._free.extend(rows)
+
+    def search(self, request: SearchRequest) -> list[Found]:
+        """Best first, ties by id.
+
+        Args:
+            request: its vector has length 1.
+        """
+        allowed = self._allowed(request.filter)
+        alpha = {SearchType.KEYWORD: 0.0, SearchType.SEMANTIC: 1.0}.get(request.search_type, request.alpha)
+        depth = max(OVER_FETCH, request.limit)
+        cosines = bm25 = None
+        semantic = keyword = Ranked()
+        if request.vector is not None and request.search_type is not SearchType.KEYWORD:
+            # Not by `@`: BLAS would share the product among threads, which costs ten times as much where another
+            # process, such as a language model, keeps the cores busy; and equal rows could come out a rounding apart.
+            cosines = np.vecdot(self._vectors[: self._size], request.vector).astype(np.float64)
+            if alpha > 0:
+                semantic = best(cosines, self._ids, among=allowed, limit=depth)
+        if alpha < 1:
+            bm25 = self._keywords.scores(request.terms, size=self._size)
+            keyword = best(bm25, self._ids, among=allowed & (bm25 > 0), limit=depth)
+        id_of = self._uuids(np.union1d(semantic.rows, keyword.rows))
+        row_of = {uuid: row for row, uuid in id_of.items()}
+        fusion = relative_score_fusion(
+            semantic=[(id_of[row], score) for row, score in semantic.pairs],
+            keyword=[(id_of[row], score) for row, score in keyword.pairs],
+            alpha=alpha,
+        )
+        semantic_ranks, keyword_ranks = semantic.ranks, keyword.ranks
+        found: list[Found] = []
+        for fused in fusion[: request.limit]:
+            row = row_of[fused.id]
+            found.append(
+                Found(
+                    key=int(self._columns["key"][row]),
+                    cosine=None if cosines is None else min(1.0, max(-1.0, float(cosines[row]))),
+                    bm25=float(bm25[row]) if bm25 is not None and row in keyword_ranks else None,
+                    semantic_rank=semantic_ranks.get(row),
+                    keyword_rank=keyword_ranks.get(row),
+                    fused=fused.score,
+                )
+            )
+        return found
+
+    def recent(self, limit: int, filter: MemoryFilter) -> list[int]:
+        """Keys, newest first, ties by id."""
+        return self._by_time(np.flatnonzero(self._allowed(filter)), newest_first=True)[:limit]
+
+    def oldest_first(self) -> list[int]:
+        """Keys of all, past and forgotten ones included, ties by id."""
+        return self._by_time(np.flatnonzero(self._live["alive"]), newest_first=False)
+
+    def count(self, filter: MemoryFilter) -> int:
+        return int(np.count_nonzero(self._allowed(filter)))
+
+    @property
+    def _live(self) -> NDArray[Any]:
+        return self._columns[: self._size]
+
+    @property
+    def _ids(self) -> SortableIds:
+        return self._live["id"]
+
+    def _row(self, key: int) -> int:
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = self._free.pop() if self._free else self._size
+            self._size = max(self._size, row + 1)
+        return row
+
+    def _uuids(self, rows: NDArray[np.intp]) -> dict[int, UUID]:
+        """The id of each row."""
+        raw = self._ids[rows].astype(">u8").tobytes()
+        return {row: UUID(bytes=raw[16 * place : 16 * place + 16]) for place, row in enumerate(rows.tolist())}
+
+    def _by_time(self, rows: NDArray[np.intp], *, newest_first: bool) -> list[int]:
+        created_at, ids = self._live["created_at"][rows], self._ids[rows]
+        order = np.lexsort((ids[:, 1], ids[:, 0], -created_at if newest_first else created_at))
+        keys: list[int] = self._live["key"][rows[order]].tolist()
+        return keys
+
+    def _allowed(self, filter: MemoryFilter) -> NDArray[np.bool_]:
+        """Which rows satisfy every part of the filter."""
+        live = self._live
+        allowed: NDArray[np.bool_] = live["alive"].copy()
+        if filter.category is not None:
+            allowed &= live["category"] == _CATEGORIES[filter.category]
+        if filter.min_importance is not None:
+            allowed &= live["importance"] >= filter.min_importance
+        if filter.max_importance is not None:
+            allowed &= live["importance"] <= filter.max_importance
+        if filter.since is not None:
+            allowed &= live["created_at"] >= microseconds(filter.since)
+        if filter.until is not None:
+            allowed &= live["created_at"] < microseconds(filter.until)
+        for source in filter.exclude_sources:
+            allowed &= live["source"] != _SOURCES[source]
+        if not filter.include_superseded:
+            allowed &= ~live["superseded"]
+        if not filter.include_forgotten:
+            allowed &= ~live["forgotten"]
+        if filter.about is not None:
+            allowed &= self._keywords.holding(query_terms(filter.about), size=self._size)
+        return allowed
+
+
+def microseconds(time: datetime) -> int:
+    """Since 1970, UTC. A datetime holds no finer unit, so nothing is lost."""
+    return (time - _EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,307 @@
+"""What an SQLite store does, blocking, on the one thread that may use its connection.
+
+Writes go to the file alone. Reads first bring the owner's arrays up to the file's revision, whoever wrote it, this
+process or another; so there is one way in for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+from uuid import UUID
+
+import msgspec
+import numpy as np
+
+from simuverse.errors import StoreRefused
+from simuverse.memory.analysis import search_text
+from simuverse.memory.records import Hit, Memory, MemoryFilter
+from simuverse.memory.store import Entry, SearchRequest
+from simuverse.memory.stores.owner_index import IndexedMemory, OwnerIndex, microseconds
+from simuverse.memory.stores.sqlite_schema import connect, transaction
+
+_LOADED_AT_ONCE = 10_000
+"""Rows read into the arrays in one step: some 15 MB with vectors of 256 numbers."""
+
+_ASKED_AT_ONCE = 500
+"""Values in one ``IN (...)``; SQLite's own limit was 999 for long."""
+
+_REVISION = "(SELECT revision FROM owners WHERE owner_id = :owner_id)"
+
+_INSERT = f"""
+    INSERT INTO memories (owner_id, id, revision, created_at, importance, category, source, superseded, forgotten,
+        search_text, record, vector)
+    VALUES (:owner_id, :id, {_REVISION}, :created_at, :importance, :category, :source, :superseded, :forgotten,
+        :search_text, :record, :vector)
+    ON CONFLICT (owner_id, id) DO UPDATE SET revision = excluded.revision, created_at = excluded.created_at,
+        importance = excluded.importance, category = excluded.category, source = excluded.source,
+        superseded = excluded.superseded, forgotten = excluded.forgotten, search_text = excluded.search_text,
+        record = excluded.record, vector = excluded.vector"""
+
+_REWRITE = f"""
+    UPDATE memories SET revision = {_REVISION}, created_at = :created_at, importance = :importance,
+        category = :category, source = :source, superseded = :superseded, forgotten = :forgotten,
+        search_text = :search_text, record = :record
+    WHERE owner_id = :owner_id AND id = :id"""
+"""All but the vector."""
+
+_RECORD = msgspec.json.Decoder(Memory)
+
+
+class SQLiteDatabase:
+    """All methods block; owners are given by the number that :meth:`owner_id` returns."""
+
+    def __init__(self, path: Path | None, *, embedder_name: str, dimension: int, read_only: bool) -> None:
+        self._connection = connect(path, embedder_name=embedder_name, dimension=dimension, read_only=read_only)
+        self._dimension = dimension
+        self._read_only = read_only
+        self._indexes: dict[int, _SyncedIndex] = {}
+
+    def close(self) -> None:
+        self._indexes.clear()
+        self._connection.close()
+
+    def owners(self) -> list[str]:
+        return sorted(owner for (owner,) in self._connection.execute("SELECT owner FROM owners"))
+
+    def owner_id(self, owner: str) -> int:
+        """Of the owner, who is entered if unknown.
+
+        Raises:
+            StoreRefused: unknown, and the store may only be read.
+        """
+        found = self._find_owner(owner)
+        if found is not None:
+            return found
+        if self._read_only:
+            raise StoreRefused(f"There are no memories of {owner!r} here, and the store is opened for reading only.")
+        with self._writing():
+            # Another process may have entered the owner since.
+            self._connection.execute("INSERT INTO owners (owner) VALUES (?) ON CONFLICT DO NOTHING", (owner,))
+            row = self._connection.execute("SELECT owner_id FROM owners WHERE owner = ?", (owner,)).fetchone()
+        return int(row[0])
+
+    def erase_owner(self, owner: str) -> bool:
+        with self._writing():
+            owner_id = self._find_owner(owner)
+            if owner_id is not None:
+                self._connection.execute("DELETE FROM memories WHERE owner_id = ?", (owner_id,))
+                self._connection.execute("DELETE FROM owners WHERE owner_id = ?", (owner_id,))
+                self._indexes.pop(owner_id, None)
+        self._empty_log()
+        return owner_id is not None
+
+    def add(self, owner_id: int, entries: Sequence[Entry]) -> None:
+        rows = [_columns(owner_id, entry) for entry in entries]
+        with self._writing():
+            self._advance(owner_id)
+            self._connection.executemany(_INSERT, rows)
+
+    def get(self, owner_id: int, ids: Sequence[UUID]) -> list[Memory]:
+        with self._reading():
+            self._require(owner_id)
+            found = self._by_id(owner_id, ids)
+        return [found[wanted] for wanted in ids if wanted in found]
+
+    def search(self, owner_id: int, request: SearchRequest) -> list[Hit]:
+        with self._reading():
+            found = self._index(owner_id).search(request)
+            memories = self._by_key([hit.key for hit in found])
+        return [
+            Hit(
+                memory=memories[hit.key],
+                cosine=hit.cosine,
+                bm25=hit.bm25,
+                semantic_rank=hit.semantic_rank,
+                keyword_rank=hit.keyword_rank,
+                fused=hit.fused,
+            )
+            for hit in found
+        ]
+
+    def recent(self, owner_id: int, limit: int, filter: MemoryFilter) -> list[Memory]:
+        with self._reading():
+            keys = self._index(owner_id).recent(limit, filter)
+            memories = self._by_key(keys)
+        return [memories[key] for key in keys]
+
+    def count(self, owner_id: int, filter: MemoryFilter) -> int:
+        with self._reading():
+            return self._index(owner_id).count(filter)
+
+    def keys_oldest_first(self, owner_id: int) -> list[int]:
+        with self._reading():
+            return self._index(owner_id).oldest_first()
+
+    def entries(self, keys: Sequence[int]) -> list[Entry]:
+        """Those that are still there, in order."""
+        found: dict[int, Entry] = {}
+        for key, record, vector in self._select("key, record, vector", "key", keys):
+            found[key] = Entry(memory=_RECORD.decode(record), vector=np.frombuffer(vector, dtype="<f4"))
+        return [found[key] for key in keys if key in found]
+
+    def touch(self, owner_id: int, ids: Sequence[UUID], at: datetime) -> None:
+        with self._writing():
+            self._require(owner_id)
+            for memory in self._by_id(owner_id, ids).values():
+                # Nothing that is searched changes, so the revision stays and no array is read again.
+                self._connection.execute(
+                    "UPDATE memories SET record = ? WHERE owner_id = ? AND id = ?",
+                    (_json(replace(memory, last_accessed_at=at)), owner_id, memory.id.bytes),
+                )
+
+    def update(self, owner_id: int, entries: Sequence[Entry | Memory]) -> None:
+        rows = [_columns(owner_id, entry) for entry in entries]
+        with self._writing():
+            self._advance(owner_id)
+            before = self._existing(owner_id, [_memory(entry).id for entry in entries])
+            for entry in entries:
+                if isinstance(entry, Memory) and entry.summary != before[entry.id].summary:
+                    raise ValueError(f"the summary of memory {entry.id} changed, so it needs a new vector")
+            for entry, row in zip(entries, rows, strict=True):
+                self._connection.execute(_INSERT if isinstance(entry, Entry) else _REWRITE, row)
+
+    def supersede(self, owner_id: int, old: UUID, *, by: UUID, at: datetime) -> None:
+        with self._writing():
+            self._advance(owner_id)
+            found = self._existing(owner_id, [old, by])
+            self._rewrite(owner_id, [found[old].superseded(by=by, at=at), replace(found[by], supersedes=old)])
+
+    def forget(self, owner_id: int, ids: Sequence[UUID], at: datetime) -> int:
+        with self._writing():
+            self._advance(owner_id)
+            visible = [m for m in self._by_id(owner_id, ids).values() if m.forgotten_at is None]
+            self._rewrite(owner_id, [memory.forgotten(at=at) for memory in visible])
+        return len(visible)
+
+    def erase(self, owner_id: int, ids: Sequence[UUID]) -> int:
+        with self._writing():
+            self._advance(owner_id)
+            found = self._by_id(owner_id, ids)
+            self._connection.executemany(
+                "DELETE FROM memories WHERE owner_id = ? AND id = ?", [(owner_id, gone.bytes) for gone in found]
+            )
+            self._connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE owner_id = ?", (owner_id,))
+        self._empty_log()
+        return len(found)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return transaction(self._connection, "DEFERRED")
+
+    def _writing(self) -> AbstractContextManager[None]:
+        if self._read_only:
+            raise StoreRefused("This store is opened for reading only.")
+        return transaction(self._connection, "IMMEDIATE")
+
+    def _empty_log(self) -> None:
+        """What was erased still stands in the write-ahead log; if others are reading, a later checkpoint clears it."""
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _find_owner(self, owner: str) -> int | None:
+        row = self._connection.execute("SELECT owner_id FROM owners WHERE owner = ?", (owner,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def _require(self, owner_id: int) -> tuple[int, int]:
+        """The owner's revision and number of erasures."""
+        row = self._connection.execute(
+            "SELECT revision, erasures FROM owners WHERE owner_id = ?", (owner_id,)
+        ).fetchone()
+        if row is None:
+            raise StoreRefused("This collection was erased; ask the store for a new one.")
+        return cast("tuple[int, int]", row)
+
+    def _advance(self, owner_id: int) -> None:
+        """To the next revision, which every row written in this transaction bears."""
+        self._require(owner_id)
+        self._connection.execute("UPDATE owners SET revision = revision + 1 WHERE owner_id = ?", (owner_id,))
+
+    def _rewrite(self, owner_id: int, memories: Iterable[Memory]) -> None:
+        self._connection.executemany(_REWRITE, (_columns(owner_id, memory) for memory in memories))
+
+    def _index(self, owner_id: int) -> OwnerIndex:
+        """The owner's arrays, as of the transaction under way."""
+        revision, erasures = self._require(owner_id)
+        synced = self._indexes.get(owner_id)
+        if synced is None:
+            synced = self._indexes[owner_id] = _SyncedIndex(OwnerIndex(dimension=self._dimension))
+            (count,) = self._connection.execute(
+                "SELECT count(*) FROM memories WHERE owner_id = ?", (owner_id,)
+            ).fetchone()
+            synced.index.reserve(count)
+        if erasures != synced.erasures:
+            kept = self._connection.execute("SELECT key FROM memories WHERE owner_id = ?", (owner_id,))
+            synced.index.keep({key for (key,) in kept})
+        if revision != synced.revision:
+            changed = self._connection.execute(
+                "SELECT key, id, created_at, importance, category, source, superseded, forgotten, search_text, vector "
+                "FROM memories WHERE owner_id = ? AND revision > ?",
+                (owner_id, synced.revision),
+            )
+            while rows := changed.fetchmany(_LOADED_AT_ONCE):
+                synced.index.put(cast("list[IndexedMemory]", rows))
+        synced.revision, synced.erasures = revision, erasures
+        return synced.index
+
+    def _existing(self, owner_id: int, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+        found = self._by_id(owner_id, ids)
+        for wanted in ids:
+            if wanted not in found:
+                raise KeyError(f"there is no memory {wanted}")
+        return found
+
+    def _by_id(self, owner_id: int, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+        rows = self._select("record", "id", [wanted.bytes for wanted in ids], owner_id=owner_id)
+        return {memory.id: memory for memory in (_RECORD.decode(record) for (record,) in rows)}
+
+    def _by_key(self, keys: Sequence[int]) -> dict[int, Memory]:
+        return {key: _RECORD.decode(record) for key, record in self._select("key, record", "key", keys)}
+
+    def _select(
+        self, columns: str, by: str, values: Sequence[object], *, owner_id: int | None = None
+    ) -> Iterable[tuple[Any, ...]]:
+        remaining = iter(values)
+        while some := list(islice(remaining, _ASKED_AT_ONCE)):
+            where = f"{by} IN ({', '.join('?' * len(some))})"
+            owned = [] if owner_id is None else [owner_id]
+            yield from self._connection.execute(
+                f"SELECT {columns} FROM memories WHERE {where}{' AND owner_id = ?' if owned else ''}", [*some, *owned]
+            )
+
+
+class _SyncedIndex:
+    """Arrays and the state of the file that they show."""
+
+    def __init__(self, index: OwnerIndex) -> None:
+        self.index = index
+        self.revision = 0
+        self.erasures = 0
+
+
+def _memory(entry: Entry | Memory) -> Memory:
+    return entry.memory if isinstance(entry, Entry) else entry
+
+
+def _columns(owner_id: int, entry: Entry | Memory) -> dict[str, object]:
+    memory = _memory(entry)
+    return {
+        "owner_id": owner_id,
+        "id": memory.id.bytes,
+        "created_at": microseconds(memory.created_at),
+        "importance": memory.importance,
+        "category": memory.category,
+        "source": memory.provenance.source,
+        "superseded": memory.superseded_by is not None,
+        "forgotten": memory.forgotten_at is not None,
+        "search_text": search_text(memory),
+        "record": _json(memory),
+        "vector": entry.vector.astype("<f4").tobytes() if isinstance(entry, Entry) else None,
+    }
+
+
+def _json(memory: Memory) -> str:
+    return msgspec.json.encode(memory).decode()
