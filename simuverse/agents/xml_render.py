@@ -1,0 +1,188 @@
+"""What models are shown, and the forms they answer in, written as XML.
+
+One element a line, in a fixed order; what is blank is left out. lxml escapes everything, so no text can close its
+element or open another; characters that XML can't hold are dropped. Times are UTC, to the minute.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from lxml import etree
+
+from simuverse.agents.turn import Observation, Outcome, Persona, Tool, ToolCall, Turn, Utterance
+from simuverse.agents.xml_repair import ILLEGAL
+from simuverse.memory.records import IMPORTANCE_MAX, Flashback, MemoryDraft, MemoryQuery
+
+_ILLEGAL = re.compile(ILLEGAL)
+
+
+def render_flashbacks(flashbacks: Sequence[Flashback]) -> str:
+    """What comes to mind: recollections quoted with time and source, never an id."""
+    root = etree.Element("flashbacks")
+    if not flashbacks:
+        root.text = "Nothing comes to mind."
+    for flashback in flashbacks:
+        memory = flashback.memory
+        element = etree.SubElement(root, "flashback")
+        _add(element, "summary", memory.summary)
+        _add(element, "category", memory.category)
+        _add(element, "time", _minutes(memory.created_at))
+        _add(element, "source", memory.provenance.describe())
+        _add(element, "critical_information", memory.critical_information)
+        _add(element, "importance", f"{memory.importance}/{IMPORTANCE_MAX}")
+    return _text(root)
+
+
+def render_situation(observation: Observation) -> str:
+    """What a character perceives, seen apart from heard; then what it holds, the world's answer and its intention."""
+    root = etree.Element("situation")
+    _add_surroundings(root, observation)
+    _add_all(root, "carrying", "item", observation.carrying)
+    _add(root, "answer", observation.answer)
+    _add_all(root, "intentions", "intention", observation.intentions)
+    return _text(root)
+
+
+def render_exchange(observation: Observation, call: ToolCall | None, outcome: Outcome | None, owner: str) -> str:
+    """What happened in a turn of ``owner``, for writing it down: seen, heard, done, said, and what came of it.
+
+    A parameter whose text was said aloud is shown once, as said.
+    """
+    root = etree.Element("exchange")
+    _add_surroundings(root, observation)
+    said = outcome.said if outcome is not None else None
+    if call is not None:
+        did = etree.SubElement(root, "did", by=_legal(owner), tool=_legal(call.tool))
+        _add_parameters(did, ((n, v) for n, v in call.arguments.items() if said is None or v != said.text))
+    if said is not None:
+        _add_said(root, said)
+    if outcome is not None:
+        _add(root, "outcome", outcome.sentence)
+    return _text(root)
+
+
+def render_tools(tools: Sequence[Tool]) -> str:
+    root = etree.Element("tools")
+    for tool in tools:
+        element = etree.SubElement(root, "tool", name=_legal(tool.name))
+        _add(element, "description", tool.description)
+        for parameter in tool.parameters:
+            part = etree.SubElement(element, "parameter", name=_legal(parameter.name))
+            part.set("required", "yes" if parameter.required else "no")
+            if parameter.options:
+                part.set("options", _legal(", ".join(parameter.options)))
+            part.text = _legal(parameter.description)
+    return _text(root)
+
+
+def render_persona(persona: Persona) -> str:
+    root = etree.Element("persona")
+    _add(root, "name", persona.name)
+    _add(root, "description", persona.description)
+    _add(root, "speech", persona.speech)
+    _add_all(root, "facts", "fact", persona.facts)
+    _add_all(root, "wishes", "wish", persona.wishes)
+    return _text(root)
+
+
+def render_queries(queries: Sequence[MemoryQuery]) -> str:
+    """The form that :func:`simuverse.agents.xml.parse_queries` reads. It has no room for the filters of operators
+    (sources, past and hidden memories), and keywords must be free of commas."""
+    root = etree.Element("memory_queries")
+    for query in queries:
+        element = etree.SubElement(root, "query")
+        _add(element, "search_type", query.search_type)
+        _add(element, "keywords", ", ".join(query.keywords), keep=True)
+        _add(element, "query_text", query.text, keep=True)
+        wanted = query.filter
+        filters = etree.Element("filters")
+        _add(filters, "category", wanted.category or "")
+        _add(filters, "min_importance", "" if wanted.min_importance is None else str(wanted.min_importance))
+        _add(filters, "max_importance", "" if wanted.max_importance is None else str(wanted.max_importance))
+        _add(filters, "since", "" if wanted.since is None else _iso(wanted.since))
+        _add(filters, "until", "" if wanted.until is None else _iso(wanted.until))
+        _add(filters, "about", wanted.about or "")
+        if len(filters):
+            element.append(filters)
+    return _text(root)
+
+
+def render_memory(draft: MemoryDraft | None) -> str:
+    """The form that :func:`simuverse.agents.xml.parse_memories` reads; None: nothing to remember."""
+    if draft is None:
+        return _text(etree.Element("nothing_to_remember"))
+    root = etree.Element("memory")
+    _add(root, "summary", draft.summary)
+    _add(root, "category", draft.category)
+    _add(root, "keywords", ", ".join(draft.keywords), keep=True)
+    _add(root, "critical_information", draft.critical_information, keep=True)
+    _add(root, "importance", str(draft.importance))
+    return _text(root)
+
+
+def render_turn(turn: Turn) -> str:
+    """The form that :func:`simuverse.agents.xml.parse_turn` reads."""
+    root = etree.Element("turn")
+    reflection = etree.SubElement(root, "reflection")
+    for name in ("current_task", "description", "next_steps", "goal", "other_info"):
+        _add(reflection, name, getattr(turn.reflection, name), keep=True)
+    use = etree.SubElement(root, "tool_use")
+    _add(use, "tool_name", turn.call.tool)
+    _add_parameters(use, turn.call.arguments.items())
+    return _text(root)
+
+
+def _add_surroundings(root: etree._Element, observation: Observation) -> None:
+    _add(root, "time", _minutes(observation.time))
+    _add(root, "place", observation.location)
+    _add_all(root, "seen", "item", observation.seen)
+    if observation.heard:
+        heard = etree.SubElement(root, "heard")
+        for utterance in observation.heard:
+            _add_said(heard, utterance)
+
+
+def _add_said(parent: etree._Element, utterance: Utterance) -> None:
+    """Without ``to`` it was said to everyone in earshot."""
+    said = etree.SubElement(parent, "said", by=_legal(utterance.speaker))
+    if utterance.to is not None:
+        said.set("to", _legal(utterance.to))
+    said.text = _legal(utterance.text)
+
+
+def _add_parameters(parent: etree._Element, arguments: Iterable[tuple[str, str]]) -> None:
+    for name, value in arguments:
+        etree.SubElement(parent, "parameter", name=_legal(name)).text = _legal(value)
+
+
+def _add_all(root: etree._Element, name: str, item: str, texts: Sequence[str]) -> None:
+    if texts:
+        parent = etree.SubElement(root, name)
+        for text in texts:
+            etree.SubElement(parent, item).text = _legal(text)
+
+
+def _add(parent: etree._Element, name: str, text: str, *, keep: bool = False) -> None:
+    """``keep``: also where it is blank."""
+    if keep or text:
+        etree.SubElement(parent, name).text = _legal(text)
+
+
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub("", text)
+
+
+def _minutes(time: datetime) -> str:
+    return time.isoformat(timespec="minutes").replace("+00:00", "Z")
+
+
+def _iso(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")
+
+
+def _text(root: etree._Element) -> str:
+    etree.indent(root)
+    return etree.tostring(root, encoding="unicode")
