@@ -82,7 +82,7 @@ def read_grade(element: etree._Element, flags: list[str]) -> bool:
 def read_keywords(text: str, line: str, notes: list[str]) -> tuple[str, ...]:
     keywords: dict[str, str] = {}
     for part in _BETWEEN_KEYWORDS.split(text):
-        keyword = part.strip().lstrip("-*•").strip()
+        keyword = part.strip().lstrip("-*• ").strip()
         if keyword:
             keywords.setdefault(keyword.casefold(), keyword)
     rest = len(keywords) - MAX_KEYWORDS
