@@ -1,0 +1,77 @@
+"""Figures and names in words, for people. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from simuverse.memory.records import Candidate, Cut, MemoryFilter
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""Not the locale's: the page is in English on every machine."""
+
+
+def title(name: str) -> str:
+    """A name of the world as people write it: ``red ball``."""
+    return name.replace("_", " ")
+
+
+def when(time: datetime, now: datetime) -> str:
+    """The time of day, with the date where it isn't today's."""
+    clock = f"{time:%H:%M}"
+    return clock if time.date() == now.date() else f"{time.day} {MONTHS[time.month - 1]}, {clock}"
+
+
+def age(time: datetime, now: datetime) -> str:
+    """How long ago, in the largest unit that fits."""
+    gone = now - time
+    for unit, length in (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1))):
+        count = gone // length
+        if count >= 1:
+            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+    return "just now"
+
+
+def why_cut(candidate: Candidate) -> str:
+    """What kept a candidate out, and by how much."""
+    by = candidate.missed_by
+    match candidate.cut:
+        case None:
+            return ""
+        case Cut.GATE:
+            return f"too little to do with what is going on{_lacking(by, 'short of the gate')}"
+        case Cut.NEAR_DUPLICATE:
+            return f"nearly the same as a flashback above it{_lacking(by, 'over the likeness allowed')}"
+        case Cut.COOL_DOWN:
+            return "shown in one of the last turns"
+        case Cut.COUNT:
+            return f"no room left{_lacking(by, 'behind the last that came back')}"
+        case Cut.TOKENS:
+            return "too long for what is left of the budget" + (f": {by:.0f} tokens over" if by is not None else "")
+
+
+def _lacking(by: float | None, what: str) -> str:
+    return "" if by is None else f": {by:.2f} {what}"
+
+
+def conditions(asked: MemoryFilter) -> list[str]:
+    """What a query's filter asks for, one condition each."""
+    found: list[str] = []
+    if asked.category is not None:
+        found.append(f"category {asked.category}")
+    if asked.min_importance is not None:
+        found.append(f"importance at least {asked.min_importance}")
+    if asked.max_importance is not None:
+        found.append(f"importance at most {asked.max_importance}")
+    if asked.since is not None:
+        found.append(f"since {asked.since:%Y-%m-%d %H:%M}")
+    if asked.until is not None:
+        found.append(f"before {asked.until:%Y-%m-%d %H:%M}")
+    if asked.about is not None:
+        found.append(f"about {asked.about}")
+    if asked.exclude_sources:
+        found.append(f"not {', '.join(sorted(asked.exclude_sources))}")
+    if asked.include_superseded:
+        found.append("also what is past")
+    if asked.include_forgotten:
+        found.append("also what is hidden")
+    return found
