@@ -65,11 +65,15 @@ class FakeServer:
     def script(self, *answers: Answer) -> None:
         self.answers = deque(answers)
 
+    def answer_to(self, received: Received) -> Answer:
+        """To override where the answer depends on what was asked."""
+        return self.answers.popleft() if len(self.answers) > 1 else self.answers[0]
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
         try:
             self.received.append(await _read(reader))
-            answer = self.answers.popleft() if len(self.answers) > 1 else self.answers[0]
+            answer = self.answer_to(self.received[-1])
             if answer.silent:
                 await self._closing.wait()
                 return
@@ -103,10 +107,17 @@ async def _read(reader: asyncio.StreamReader) -> Received:
 async def fake_server() -> AsyncGenerator[FakeServer, None]:
     """A running one, on a free port of 127.0.0.1."""
     fake = FakeServer()
+    async with running(fake):
+        yield fake
+
+
+@asynccontextmanager
+async def running(fake: FakeServer) -> AsyncGenerator[None, None]:
+    """``fake`` serves on a free port of 127.0.0.1."""
     server = await asyncio.start_server(fake.serve, "127.0.0.1", 0)
     fake.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
-        yield fake
+        yield
     finally:
         fake.close()
         server.close()

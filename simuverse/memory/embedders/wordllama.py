@@ -1,0 +1,91 @@
+"""WordLlama, the default: a table of word pieces' vectors (256 numbers each), averaged. No server, no key, no download.
+
+Its weights are inside its package; it is told to look there and nowhere else, as it would otherwise try a cache in the
+home folder and the network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from simuverse.errors import EmbedderUnavailable
+from simuverse.memory.embedders.texts import checked
+from simuverse.memory.embedding import TextKind, Vectors, unit_vectors
+
+BATCH = 64
+"""Texts a batch, the library's own figure."""
+
+_BATCH_CHARACTERS = 65_536
+"""The library pads a batch to its longest text, at about 1 kB a word piece: this bounds it to some 30 MB."""
+
+
+class WordLlamaEmbedder:
+    """Opened with :meth:`open`."""
+
+    name = "wordllama"
+
+    def __init__(self, model: Any) -> None:
+        """``model``: a ``wordllama.WordLlamaInference``."""
+        self._model = model
+        self.dimension = int(model.embedding.shape[1])
+
+    @classmethod
+    async def open(cls) -> Self:
+        """Loads the table, 32 MB and shared by all, in a thread.
+
+        Raises:
+            EmbedderUnavailable: the package's files are missing or broken.
+        """
+        return cls(await asyncio.to_thread(_load))
+
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:  # noqa: ARG002
+        """See :meth:`Embedder.embed`; both kinds of text are the same to it."""
+        ready = checked(texts)
+        raw = await asyncio.to_thread(self._embed, ready) if ready else None
+        return unit_vectors(raw, count=len(ready), dimension=self.dimension, embedder=self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for places in _batches_of_like_length(texts):
+            rows[places] = self._model.embed([texts[place] for place in places], batch_size=len(places))
+        return rows
+
+
+def _batches_of_like_length(texts: Sequence[str]) -> Iterator[list[int]]:
+    """Places of the texts, longest last, so that little is padded."""
+    batch: list[int] = []
+    for place in sorted(range(len(texts)), key=lambda place: len(texts[place])):
+        if len(batch) == BATCH or (batch and (len(batch) + 1) * len(texts[place]) > _BATCH_CHARACTERS):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+@lru_cache(maxsize=1)
+def _load() -> Any:
+    # On import the package sends every library's log to the terminal; it doesn't where the root logger has a handler.
+    quiet = logging.NullHandler()
+    root = logging.getLogger()
+    root.addHandler(quiet)
+    try:
+        import wordllama
+    finally:
+        root.removeHandler(quiet)
+    try:
+        return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    except Exception as error:  # its tokenizer's library raises nothing more precise
+        raise EmbedderUnavailable(
+            f"wordllama can't read its own weights ({error}). Reinstall it: pip install --force-reinstall wordllama"
+        ) from error
