@@ -42,7 +42,7 @@ def require_aware(time: datetime, what: str) -> datetime:
     Raises:
         ValueError: for a naive datetime, whose moment depends on who reads it.
     """
-    if time.tzinfo is None:
+    if time.utcoffset() is None:
         raise ValueError(
             f"{what} has no time zone: {time.isoformat()}. Use an aware datetime, such as datetime.now(UTC)"
         )

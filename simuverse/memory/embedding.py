@@ -51,15 +51,15 @@ def unit_vectors(raw: object, *, count: int, dimension: int, embedder: str) -> V
         BadVector: naming the embedder and what is wrong.
     """
     try:
-        vectors = np.asarray(raw, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+        vectors = np.asarray(raw, dtype=np.float64)  # squares of float32 can pass its range
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadVector(f"{embedder} gave something that isn't a table of numbers: {error}") from error
     if count == 0:
         return np.zeros((0, dimension), dtype=np.float32)
     if vectors.shape != (count, dimension):
         raise BadVector(f"{embedder} gave vectors of shape {vectors.shape}, expected {(count, dimension)}")
-    if not np.isfinite(vectors).all():
-        raise BadVector(f"{embedder} gave a vector that holds NaN or infinity")
+    if not (np.abs(vectors) <= np.finfo(np.float32).max).all():  # nor is NaN below anything
+        raise BadVector(f"{embedder} gave a vector that holds NaN, infinity or a number beyond float32")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if (lengths == 0).any():
         raise BadVector(f"{embedder} gave a vector of zeros, which has no direction to compare")

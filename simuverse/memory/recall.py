@@ -14,7 +14,7 @@ from uuid import UUID
 
 from simuverse.memory.analysis import matched_share, memory_tokens, query_terms
 from simuverse.memory.embedding import Embedder
-from simuverse.memory.hygiene import ALIKE, likeness
+from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
 from simuverse.memory.records import Candidate, Cut, Flashback, FoundBy, Hit, Memory, MemoryQuery, SearchType
 from simuverse.memory.scoring import Preset, Weighed, preset, score_all
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest
@@ -51,6 +51,16 @@ class RecallSettings:
     alpha: float = DEFAULT_ALPHA
     step: timedelta = timedelta(minutes=1)
 
+    def __post_init__(self) -> None:
+        for name, low in (("count", 1), ("tokens", 1), ("cool_down", 0), ("runners_up", 0)):
+            if getattr(self, name) < low:
+                raise ValueError(f"{name} {getattr(self, name)} is below {low}")
+        if not -1 <= self.min_cosine <= 1:
+            raise ValueError(f"min_cosine {self.min_cosine} is outside -1 to 1")
+        for name in ("min_matched", "contiguity", "asked_again", "alpha"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} {getattr(self, name)} is outside 0 to 1")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recalled:
@@ -67,7 +77,7 @@ class _Pooled:
 
     memory: Memory
     tokens: list[str]
-    found_by: list[FoundBy] = field(default_factory=list)
+    found_by: list[FoundBy] = field(default_factory=list[FoundBy])
     relevance: float = 0.0
     cosine: float | None = None
     matched: float = 0.0
@@ -172,7 +182,10 @@ def _merge(results: Sequence[Sequence[Hit]], terms: Sequence[tuple[str, ...]]) -
 
 def _lend(pool: Sequence[_Pooled], share: float) -> None:
     """Neighbours in an episode lend each other part of their relevance: what was said around it helps find it."""
-    by_place = {(p.memory.episode, p.memory.position): p.relevance for p in pool if p.memory.episode}
+    by_place: dict[tuple[str, int], float] = {}
+    for entry in pool:
+        place = entry.memory.episode, entry.memory.position
+        by_place[place] = max(entry.relevance, by_place.get(place, 0.0))
     for entry in pool:
         episode, position = entry.memory.episode, entry.memory.position
         if episode:
@@ -190,7 +203,7 @@ def _select(
     for candidate, entry in ranked:
         cost = _cost(candidate.memory)
         short = _gate_shortfall(entry, settings)
-        alike = max((likeness(entry.tokens, other.tokens) for _, other in chosen), default=0.0)
+        alike = max((_sameness(entry.tokens, other.tokens) for _, other in chosen), default=0.0)
         reason: Cut | None = None
         missed_by: float | None = None
         if short > 0:
@@ -216,6 +229,11 @@ def _select(
         for rank, (c, _) in enumerate(chosen, start=1)
     )
     return Recalled(flashbacks=flashbacks, candidates=tuple(kept), considered=len(ranked))
+
+
+def _sameness(tokens: Sequence[str], shown: Sequence[str]) -> float:
+    """Likeness; 0 for what holds a number that the one shown doesn't: it is another fact."""
+    return 0.0 if differing_figures(tokens, shown) else likeness(tokens, shown)
 
 
 def _gate_shortfall(entry: _Pooled, settings: RecallSettings) -> float:

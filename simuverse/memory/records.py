@@ -390,7 +390,7 @@ class Candidate:
         matched: share of the queries' terms that the memory holds, 0 to 1, the best of the queries.
         lent: what neighbours in the same episode added to its relevance, 0 or more.
         cut: what kept it out; None for a flashback.
-        missed_by: by how much: of the gate's measure, of the last flashback's score, in tokens, of the likeness allowed;
+        missed_by: by how much: of the gate's measure, of the last flashback's score, in tokens, of the likeness;
             None where no figure applies.
     """
 
