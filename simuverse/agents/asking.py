@@ -33,7 +33,7 @@ class Asked(Generic[Value]):
 
 async def ask(
     model: ChatModel,
-    parse: Callable[[str, bool], Value],
+    parse: Callable[[str, int], Value],
     *,
     purpose: Purpose,
     messages: tuple[Message, ...],
@@ -45,7 +45,7 @@ async def ask(
     """Calls ``model`` until ``parse`` takes its reply.
 
     Args:
-        parse: takes the text, and whether this is the last attempt; raises MalformedReply.
+        parse: takes the text and the number of the attempt, from 1; raises MalformedReply.
 
     Whatever goes wrong outside is in the result, not raised: it costs the agent this half of its turn.
     """
@@ -81,7 +81,7 @@ async def ask(
             break
         value: Value | None = None
         try:
-            value, problem = parse(completion.text, attempt == MAX_ATTEMPTS), None
+            value, problem = parse(completion.text, attempt), None
         except MalformedReply as error:
             problem = str(error)
         calls.append(

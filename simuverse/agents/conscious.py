@@ -27,12 +27,10 @@ class ConsciousAgent:
     async def decide(self, observation: Observation, recollection: Recollection, tools: Sequence[Tool]) -> Decision:
         """One reflection and one call. Without a usable reply it is ``wait``, with the failure on record."""
         system = prompts.fill("character", persona=render_persona(self.persona), tools=render_tools(tools))
-        situation = prompts.fill(
-            "situation", situation=render_situation(observation), flashbacks=recollection.as_xml()
-        )
+        situation = prompts.fill("situation", situation=render_situation(observation), flashbacks=recollection.as_xml())
         asked = await ask(
             self.model,
-            lambda text, _last: parse_turn(text),
+            lambda text, _attempt: parse_turn(text),
             purpose=Purpose.TURN,
             messages=conversation(system, situation),
             temperature=temperature(self.persona.strength),

@@ -66,13 +66,13 @@ class Note:
 
 
 def queries(observation: Observation) -> tuple[MemoryQuery, ...]:
-    """The observation itself as up to three hybrid queries: the last thing heard, what one is up to, who or what is near.
+    """The observation itself as up to three hybrid queries: the last thing heard, what one is up to, what is near.
 
     Of what is near it is the name, a sight's first word, that asks: where it is now, no memory can know.
     """
     texts = [utterance.text for utterance in observation.heard[-1:]]
     texts += observation.intentions
-    texts += [sight.split(maxsplit=1)[0].rstrip(",") for sight in observation.seen[:1]]
+    texts += [sight.partition(" ")[0].rstrip(",") for sight in observation.seen[:1]]
     wanted = [text for text in dict.fromkeys(texts) if tokens(text)]
     return tuple(MemoryQuery(text=text) for text in wanted[:MAX_QUERIES])
 
@@ -88,6 +88,8 @@ def notes(
     turn = observation.turn
     found: list[Note] = []
     for utterance in observation.heard:
+        if not _WORD.search(utterance.text):
+            continue
         found.append(Note(draft=_spoken(utterance), provenance=heard_from(owner, utterance, turn)))
     if outcome is not None and outcome.said is not None:
         own = Provenance(source=Source.OWN_ACTION, turn=turn, messages=(outcome.said.id,))
@@ -107,7 +109,9 @@ def notes(
 
 
 def heard_from(owner: str, utterance: Utterance, turn: str) -> Provenance:
-    """Said to the owner, or told to someone else while the owner listened."""
+    """Said to the owner, or told to someone else while the owner listened; or the owner's own words."""
+    if utterance.speaker == owner:
+        return Provenance(source=Source.OWN_ACTION, turn=turn, messages=(utterance.id,))
     if utterance.to is None or utterance.to == owner:
         return Provenance(source=Source.SAID_BY, speaker=utterance.speaker, turn=turn, messages=(utterance.id,))
     return Provenance(
@@ -161,7 +165,7 @@ def _names(text: str) -> list[str]:
         word = match.group()
         before = text[: match.start()].rstrip(" \"'(«“„")
         inside = bool(before) and before[-1] not in ".!?:…\n"
-        if any(c.isdigit() for c in word) or "_" in word or (inside and word[0].isupper() and len(word) > 1):
+        if any(c.isdigit() for c in word) or "_" in word or (inside and word[0].isupper() and tokens(word)):
             found.append(word)
     return list(dict.fromkeys(found))
 

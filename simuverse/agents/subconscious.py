@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from uuid import UUID
 
 from simuverse import prompts
@@ -31,7 +32,7 @@ from simuverse.errors import EmbedderError, StoreError
 from simuverse.memory.analysis import memory_tokens, query_terms, tokens
 from simuverse.memory.clock import Clock
 from simuverse.memory.embedding import Embedder
-from simuverse.memory.hygiene import restates
+from simuverse.memory.hygiene import likeness, restates
 from simuverse.memory.recall import Recalled, RecallSettings, recall
 from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
@@ -42,6 +43,8 @@ TEMPERATURE = 0.1
 LATEST_SHOWN = 5
 """Latest memories that are shown to a model that writes one, so that it sees what is known already."""
 
+CATEGORY_REPAIRS = 1
+"""How often a model is asked again for a category or importance that can't be read; then it is guessed and flagged."""
 
 NOTHING_RECALLED = Recollection(mode="off")
 
@@ -115,12 +118,16 @@ class SubconsciousAgent:
                     settings=self.settings,
                     shown=self._recently_shown(),
                 )
-            ids = [flashback.memory.id for flashback in recalled.flashbacks]
-            if stateful:
-                self._shown.append(frozenset(ids))
-                await self.collection.touch(ids, observation.time)
         except (StoreError, EmbedderError) as error:
             problems.append(f"nothing could be recalled: {error}")
+        ids = [flashback.memory.id for flashback in recalled.flashbacks]
+        if stateful:
+            self._shown.append(frozenset(ids))
+        if stateful and ids:
+            try:
+                await self.collection.touch(ids, observation.time)
+            except StoreError as error:
+                problems.append(f"what came to mind could not be marked as recalled: {error}")
         return Recollection(
             mode=self.mode,
             queries=queries,
@@ -185,7 +192,7 @@ class SubconsciousAgent:
             return reflex.queries(observation), (), []
         asked = await ask(
             self.model,
-            lambda text, _last: parse_queries(text),
+            lambda text, _attempt: parse_queries(text),
             purpose=Purpose.QUERIES,
             messages=conversation(
                 prompts.fill("queries", persona=render_persona(self.persona)),
@@ -208,21 +215,22 @@ class SubconsciousAgent:
         calls: tuple[ModelCall, ...] = ()
         problems: list[str] = []
         raw = ""
-        if self.model is None:
-            sights = self._new_sights(observation)
-            found = reflex.notes(self.owner, observation, exchange.call, exchange.outcome, sights=sights)
-            notes: Sequence[Note] = found if unsaid is None else (unsaid,)
+        sights = self._new_sights(observation)
+        if self.model is not None:
+            notes, calls, problems = await self._written_by_model(exchange, unsaid)
+            if notes is None:
+                notes, raw = (), self._raw(exchange)
+        elif unsaid is not None:
+            notes = (unsaid,)
         else:
-            notes, calls, problem = await self._written_by_model(exchange, unsaid)
-            if problem is not None:
-                problems.append(f"nothing was remembered: {problem}")
-                raw = self._raw(exchange)
+            notes = reflex.notes(self.owner, observation, exchange.call, exchange.outcome, sights=sights)
         known = [memory_tokens(flashback.memory) for flashback in exchange.recollection]
-        fresh = [note for note in notes if not restates(tokens(note.draft.summary), known)]
+        fresh = [note for note in notes if not _restates(note.draft, known)]
         refused = tuple(f"restates a flashback: {note.draft.summary}" for note in notes if note not in fresh)
         written: tuple[Memory, ...] = ()
         try:
             written = await self._store(fresh, observation)
+            self._sighted.update(sights)
         except (StoreError, EmbedderError) as error:
             problems.append(f"{len(fresh)} memories could not be stored: {error}")
             raw = self._raw(exchange)
@@ -232,18 +240,17 @@ class SubconsciousAgent:
 
     async def _written_by_model(
         self, exchange: Exchange, unsaid: Note | None
-    ) -> tuple[Sequence[Note], tuple[ModelCall, ...], str | None]:
+    ) -> tuple[Sequence[Note] | None, tuple[ModelCall, ...], list[str]]:
+        """What to note, None where it couldn't be written; the calls; what went wrong or had to be repaired."""
         assert self.model is not None
         observation = exchange.observation
-        latest: list[Memory] = []
-        problem: str | None = None
         try:
             latest = await self.collection.recent(LATEST_SHOWN)
         except StoreError as error:
-            return (), (), str(error)
+            return None, (), [f"nothing was remembered: {error}"]
         asked = await ask(
             self.model,
-            lambda text, last: parse_memories(text, last_attempt=last),
+            lambda text, attempt: parse_memories(text, last_attempt=attempt > CATEGORY_REPAIRS),
             purpose=Purpose.MEMORY,
             messages=conversation(
                 prompts.fill(
@@ -262,18 +269,31 @@ class SubconsciousAgent:
             agent=self.owner,
         )
         if asked.value is None:
-            return (), asked.calls, asked.problem
-        provenance = unsaid.provenance if unsaid is not None else self._provenance(exchange)
-        return [Note(draft=draft, provenance=provenance) for draft in asked.value.drafts], asked.calls, problem
+            return None, asked.calls, [f"nothing was remembered: {asked.problem}"]
+        notes = [
+            Note(draft=draft, provenance=self._provenance(exchange, draft) if unsaid is None else unsaid.provenance)
+            for draft in asked.value.drafts
+        ]
+        return notes, asked.calls, list(asked.value.notes)
 
-    def _provenance(self, exchange: Exchange) -> Provenance:
-        """Of a memory that a model wrote of a whole turn: by what weighs most in it, what was said first."""
+    def _provenance(self, exchange: Exchange, draft: MemoryDraft) -> Provenance:
+        """Of a memory that a model wrote of a whole turn: by what weighs most, what was heard before what was done.
+
+        Where several spoke it is the one whose words are most like it; of equals, the last.
+        """
         observation = exchange.observation
-        messages = tuple(utterance.id for utterance in observation.heard)
-        if observation.heard:
-            return replace(reflex.heard_from(self.owner, observation.heard[-1], observation.turn), messages=messages)
+        said = exchange.outcome.said if exchange.outcome is not None else None
+        messages = tuple(utterance.id for utterance in (*observation.heard, *filter(None, (said,))))
+        written = tokens(draft.summary)
+        heard = max(
+            reversed(observation.heard),
+            key=lambda utterance: likeness(tokens(f"{utterance.speaker}: {utterance.text}"), written),
+            default=None,
+        )
+        if heard is not None:
+            return replace(reflex.heard_from(self.owner, heard, observation.turn), messages=messages)
         source = Source.OBSERVED if exchange.outcome is None else Source.OWN_ACTION
-        return Provenance(source=source, turn=observation.turn)
+        return Provenance(source=source, turn=observation.turn, messages=messages)
 
     async def _store(self, notes: Sequence[Note], observation: Observation) -> tuple[Memory, ...]:
         if not notes:
@@ -301,30 +321,34 @@ class SubconsciousAgent:
         return render_exchange(exchange.observation, exchange.call, exchange.outcome, self.owner)
 
     def _recently_shown(self) -> frozenset[UUID]:
-        return frozenset().union(*self._shown) if self.settings.cool_down else frozenset()
+        return frozenset[UUID]().union(*self._shown) if self.settings.cool_down else frozenset()
 
     def _new_sights(self, observation: Observation) -> list[str]:
         """The nearest thing noticed that is new, or has changed, since this mind was opened."""
-        for sight in observation.noticed:
-            if sight not in self._sighted:
-                self._sighted.add(sight)
-                return [sight]
-        return []
+        return [sight for sight in observation.noticed if sight not in self._sighted][:1]
 
     def _heard(self, text: str, *, said_by: str | None, to: str) -> Observation:
-        """A text as an observation of its own, with a turn id that no other text of this owner has."""
+        """A text as an observation of its own, with a turn id that no other text of this owner has.
+
+        The text is part of the id, as a clock that is set may stand where it stood in another process.
+        """
         now = self.clock.now()
         self._texts += 1
-        turn = f"{now.isoformat()}/{self._texts}"
+        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        turn = f"{now.isoformat()}/{self._texts}/{digest}"
         spoken = () if said_by is None else (Utterance(id=f"{turn}/heard", speaker=said_by, text=text, to=to),)
         return Observation(
             turn=turn,
             time=now,
             heard=spoken,
-            answer="" if spoken else text,
+            seen=() if spoken else (text,),
             episode=self._opened.isoformat(),
             position=self._texts,
         )
+
+
+def _restates(draft: MemoryDraft, known: Sequence[Sequence[str]]) -> bool:
+    return restates(tokens(draft.summary), known, vital=tokens(draft.critical_information))
 
 
 def _as_draft(memory: Memory) -> MemoryDraft:

@@ -1,12 +1,12 @@
 """What keeps a store clean: telling a restatement from something new.
 
-PURE. Works on search tokens, so it is as good in one language as in another. What is only likely a restatement counts as
-new: a fact lost is worse than an echo kept.
+PURE. Works on search tokens, so it is as good in one language as in another. What is only likely a restatement counts
+as new: a fact lost is worse than an echo kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 RESTATED = 0.9
 """Share of a text's tokens that one known text must hold for it to be a mere restatement."""
@@ -32,8 +32,16 @@ def differing_figures(tokens: Sequence[str], known: Sequence[str]) -> bool:
     return any(any(c.isdigit() for c in token) for token in set(tokens) - set(known))
 
 
-def restates(tokens: Sequence[str], known: Iterable[Sequence[str]]) -> bool:
-    """Whether ``tokens`` say nothing that one of the ``known`` texts didn't say already."""
+def restates(tokens: Sequence[str], known: Iterable[Sequence[str]], *, vital: Collection[str] = ()) -> bool:
+    """Whether ``tokens`` say nothing that one of the ``known`` texts didn't say already.
+
+    Args:
+        vital: names and the like: one of them that is new makes the text new, however little else is.
+    """
     return any(
-        containment(tokens, text) >= RESTATED and not differing_figures(tokens, text) for text in known if tokens
+        containment(tokens, text) >= RESTATED
+        and not differing_figures(tokens, text)
+        and set(vital).isdisjoint(set(tokens) - set(text))
+        for text in known
+        if tokens
     )

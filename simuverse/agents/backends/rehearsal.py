@@ -1,7 +1,8 @@
 """``rehearsal``: fixed rules in the place of a language model. It says so wherever it runs.
 
-It is given the prompt that a model would get, reads it, flashbacks included, and answers in the same XML. It knows nothing
-but what stands in that prompt: no world, no store, nothing of the turn before. The rules are in ``rehearsal_rules``.
+It is given the prompt that a model would get, reads it, flashbacks included, and answers in the same XML. It knows
+nothing but what stands in that prompt: no world, no store, nothing of the turn before. The rules are in
+``rehearsal_rules``.
 """
 
 from __future__ import annotations
@@ -37,12 +38,15 @@ class Rehearsal:
 
 def _scene(prompt: str) -> Scene:
     """What stands in a character's prompt."""
-    persona, situation, flashbacks = (read(prompt, root) for root in ("persona", "situation", "flashbacks"))
+    persona, tools, situation, flashbacks = (
+        read(prompt, root) for root in ("persona", "tools", "situation", "flashbacks")
+    )
     observation = _observation(situation)
     return Scene(
         me=persona.text_of("name"),
         time=observation.time,
         place=observation.location,
+        tools=tuple(tool.attributes["name"] for tool in tools.all("tool")),
         wishes=_items(persona, "wishes"),
         seen=observation.seen,
         heard=observation.heard,
