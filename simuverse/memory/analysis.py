@@ -31,6 +31,9 @@ MAX_TOKEN = 64
 _CACHED_WORDS = 65_536
 """Words whose tokens are kept, about 15 MB: more than a lifetime of one language's chat."""
 
+_CACHED_MEMORIES = 16_384
+"""Memories whose tokens are kept, about 10 MB: a recall wants those of every candidate, turn after turn."""
+
 _MIN_VOTES = 2
 """Function words that a language needs to be believed; one alone (``die``, ``no``, ``a``) is in too many languages."""
 
@@ -103,7 +106,12 @@ def memory_tokens(memory: Memory) -> list[str]:
     other languages than English the English stem as well, and each Chinese character alone beside the pairs.
     """
     speaker = memory.provenance.speaker or ""
-    words = _words("\n".join((memory.summary, *memory.keywords, memory.critical_information, speaker)))
+    return list(_indexed("\n".join((memory.summary, *memory.keywords, memory.critical_information, speaker))))
+
+
+@lru_cache(maxsize=_CACHED_MEMORIES)
+def _indexed(text: str) -> tuple[str, ...]:
+    words = _words(text)
     language = _language(words)
     found: list[str] = []
     for word in words:
@@ -111,8 +119,9 @@ def memory_tokens(memory: Memory) -> list[str]:
         found.extend(own)
         if language != DEFAULT_LANGUAGE or not word.isascii():
             bare = (*_word_tokens(word, DEFAULT_LANGUAGE), *filter(_is_han, word))
-            found.extend(token for token in bare if token not in set(own))
-    return found
+            known = set(own)
+            found.extend(token for token in bare if token not in known)
+    return tuple(found)
 
 
 def search_text(memory: Memory) -> str:

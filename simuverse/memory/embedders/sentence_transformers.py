@@ -7,11 +7,11 @@ model's limit are cut by the library.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Self
 
-from simuverse.errors import EmbedderRefused, MissingExtra
+from simuverse.errors import EmbedderRefused, EmbedderUnavailable, MissingExtra
 from simuverse.memory.embedders.texts import checked
 from simuverse.memory.embedding import TextKind, Vectors, unit_vectors
 
@@ -39,10 +39,10 @@ class SentenceTransformersEmbedder:
         Raises:
             MissingExtra: the ``sentence-transformers`` package isn't installed.
             EmbedderRefused: no such model on this machine, or it can't be read.
-            BadVector: it gives no vectors.
+            EmbedderUnavailable: it can't run here.
         """
         model = await asyncio.to_thread(_load, name)
-        probe = await asyncio.to_thread(model.encode_query, ["What is the length of a vector?"])
+        probe = await asyncio.to_thread(_encode, model.encode_query, ["What is the length of a vector?"], name)
         return cls(name, model, int(probe.shape[1]))
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
@@ -52,7 +52,7 @@ class SentenceTransformersEmbedder:
         raw: object = None
         if ready:
             async with self._turn:  # the library's models keep state while they encode
-                raw = await asyncio.to_thread(encode, ready, batch_size=BATCH, show_progress_bar=False)
+                raw = await asyncio.to_thread(_encode, encode, ready, self.name)
         return unit_vectors(raw, count=len(ready), dimension=self.dimension, embedder=self.name)
 
     async def aclose(self) -> None:
@@ -74,3 +74,10 @@ def _load(name: str) -> Any:
             f"sentence-transformers:{name} can't be loaded from this machine ({error}). Get it once with "
             f"python -c \"from sentence_transformers import SentenceTransformer; SentenceTransformer('{name}')\""
         ) from error
+
+
+def _encode(encode: Callable[..., Any], texts: list[str], name: str) -> Any:
+    try:
+        return encode(texts, batch_size=BATCH, show_progress_bar=False)
+    except RuntimeError as error:  # torch's for everything that fails while it computes, full memory above all
+        raise EmbedderUnavailable(f"{name} failed while embedding: {error}") from error
