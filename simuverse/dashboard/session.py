@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import logging
 import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Self, cast
@@ -61,7 +61,7 @@ class Session:
 
     def __init__(
         self,
-        open_simulation: Callable[[], AbstractAsyncContextManager[Simulation]],
+        open_simulation: Callable[[], contextlib.AbstractAsyncContextManager[Simulation]],
         *,
         pause: float = 1.0,
         running: bool = True,
@@ -71,6 +71,7 @@ class Session:
         self._open = open_simulation
         self._pause = pause
         self._running = running
+        self._stopped = False
         self._stepping = False
         self._owed = 0
         self._speed = 1.0
@@ -94,17 +95,22 @@ class Session:
             Exception: whatever opening it raised, a :class:`SimuverseError` if the cause lies outside.
         """
         self._thread.start()
+        if self._opened.exception() is not None:
+            self._stopped = True
+            self._thread.join()
         self._opened.result()
 
     def stop(self) -> None:
         """Ends the run and closes the world; a tick that is being lived is given up. A second call does nothing.
 
         Raises:
-            Exception: what closing it raised, the first time.
+            Exception: what the session ended with, closing the world included.
         """
-        if not self._thread.is_alive():
+        if self._stopped or not self._opened.done():
             return
-        self._loop.call_soon_threadsafe(self._main.cancel)
+        self._stopped = True
+        with contextlib.suppress(RuntimeError):  # the loop is closed where the session ended by itself
+            self._loop.call_soon_threadsafe(self._main.cancel)
         self._thread.join()
         self._ended.result()
 

@@ -39,7 +39,7 @@
         "seen",
         `Saw ${plural(situation.seen.length, "thing")}, and had in mind`,
         element("ul", {}, seen.map((text) => element("li", {}, text))),
-        situation.intention ? element("p", { class: "note" }, `Intention: ${situation.intention}`) : null,
+        situation.intentions.length ? element("p", { class: "note" }, `Up to: ${situation.intentions.join(" ")}`) : null,
         situation.answer ? element("p", { class: "note" }, `The world's last answer: ${situation.answer}`) : null,
       ),
     );
