@@ -1,7 +1,7 @@
 """Simu-Verse: a subconscious for LLM agents.
 
-``open_subconscious`` is the way in for an agent, game or chat of one's own; ``simuverse --help`` for the rest. Names are
-loaded when they are first used, so that the import costs next to nothing.
+``open_subconscious`` is the way in for an agent, game or chat of one's own; ``simuverse --help`` for the rest. Names
+are loaded when they are first used, so that the import costs next to nothing.
 """
 
 from __future__ import annotations
@@ -58,8 +58,6 @@ _HOMES = {
     "TurnTrace": "agents.trace",
     "open_subconscious": "wiring",
 }
-
-__all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 __version__ = version("simu-verse")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -54,7 +54,7 @@ class BlockingSubconscious:
 
 
 @contextmanager
-def open_subconscious(name: str, **options: Any) -> Iterator[BlockingSubconscious]:
+def open_subconscious(name: str, **options: Any) -> Generator[BlockingSubconscious, None, None]:
     """As :func:`simuverse.open_subconscious`, with the same options."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name=f"subconscious of {name}", daemon=True)

@@ -8,12 +8,10 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Coroutine
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
-import click
 import msgspec
 import typer
 
@@ -23,10 +21,6 @@ from simuverse.cli_memories import memories_app
 from simuverse.config import Settings, load
 from simuverse.errors import SimuverseError, UnknownAgent, UsageError
 from simuverse.world.journal import read_info, read_turns
-
-INTERRUPTED = 130
-
-Value = TypeVar("Value")
 
 app = typer.Typer(
     name="simuverse",
@@ -145,7 +139,7 @@ def run(
         },
     )
     folder = out or wiring.next_folder(settings.scenario, settings.seed)
-    _await(_run(settings, folder, ticks))
+    asyncio.run(_run(settings, folder, ticks))
 
 
 async def _run(settings: Settings, folder: Path, ticks: int) -> None:
@@ -212,7 +206,7 @@ def chat(
             "store": store,
         },
     )
-    _await(_chat(name, me, why, settings))
+    asyncio.run(_chat(name, me, why, settings))
 
 
 async def _chat(name: str, me: str, why: bool, settings: Settings) -> None:
@@ -251,7 +245,7 @@ def doctor(
     from simuverse import doctor as examination
 
     settings = load(config, typed={"model": model, "embedder": embedder, "store": store})
-    findings = _await(examination.examine(settings))
+    findings = asyncio.run(examination.examine(settings))
     if json:
         typer.echo(msgspec.json.encode(findings))
     else:
@@ -264,28 +258,13 @@ def doctor(
         raise typer.Exit(max(finding.exit_code for finding in bad))
 
 
-def _await(work: Coroutine[Any, Any, Value]) -> Value:
-    return asyncio.run(work)
-
-
 def main() -> None:
-    """Runs the command line and ends the process with the code that what went wrong asks for."""
+    """Runs the command line and ends the process with the code that what went wrong asks for.
+
+    The library ends it itself after Ctrl-C, with 130, and after what was typed wrongly, with 2.
+    """
     try:
-        app(standalone_mode=False)
-    except click.exceptions.Exit as leave:
-        sys.exit(leave.exit_code)
-    except click.exceptions.Abort:
-        typer.echo("interrupted; what was done is saved", err=True)
-        sys.exit(INTERRUPTED)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        app()
     except SimuverseError as error:
         typer.echo(f"simuverse: {error}", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; what was done is saved", err=True)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)

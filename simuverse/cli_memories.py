@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
 import typer
+from typer.core import TyperGroup
 
 from simuverse import report, wiring
 from simuverse.agents.subconscious import SubconsciousAgent
@@ -17,13 +18,33 @@ from simuverse.config import Settings, load
 from simuverse.errors import UsageError
 from simuverse.memory.records import Category, MemoryFilter, MemoryQuery, SearchType, Source
 
+
+class _SourceFirst(TyperGroup):
+    """Takes its own options wherever they stand: ``memories run1 --agent Jade list`` or ``... list --agent Jade``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        first: list[str] = []
+        rest: list[str] = []
+        words = iter(args)
+        for word in words:
+            if word.partition("=")[0] in _OWN_OPTIONS:
+                first.append(word)
+                first.extend([] if "=" in word else [value for value in [next(words, None)] if value is not None])
+            else:
+                rest.append(word)
+        return super().parse_args(ctx, [*first, *rest])
+
+
 memories_app = typer.Typer(
+    cls=_SourceFirst,
     no_args_is_help=True,
     help="Look into a store or a run, and add to it.",
     epilog="Example: simuverse memories runs/grid-7 --agent Jade list",
 )
 
 Work = Callable[[SubconsciousAgent], Awaitable[None]]
+
+_OWN_OPTIONS = ("--agent", "--config", "--embedder")
 
 AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
 CategoryName = Annotated[Category | None, typer.Option("--category", help="Only these.")]

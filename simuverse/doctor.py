@@ -82,7 +82,7 @@ async def _model(part: str, name: str, settings: Settings) -> Finding:
         max_tokens=16,
     )
     try:
-        model = wiring.chat_model(name, settings)
+        model = await wiring.open_model(name, settings)
         try:
             completion = await model.complete(request)
             return Finding(part=part, what=f"{name} answers, as {completion.model}, in {completion.seconds:.1f} s")
@@ -98,6 +98,9 @@ async def _store(settings: Settings, embedder: Embedder) -> Finding:
     if settings.store is None:
         return Finding(part="store", what="SQLite, a file in each run's folder")
     try:
+        path = wiring.store_path(settings.store)
+        if path is not None and not path.exists():
+            return Finding(part="store", what=f"{settings.store}: not there yet, made when it is first used")
         store = await wiring.open_store(settings.store, embedder)
         try:
             owners = await store.owners()

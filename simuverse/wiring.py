@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,6 @@ from simuverse.agents.conscious import ConsciousAgent
 from simuverse.agents.dialogue import Dialogue
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Persona
-from simuverse.agents.wrappers import Limited, Retrying
 from simuverse.config import Secret, Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
@@ -34,6 +33,7 @@ from simuverse.world.simulation import Parts, Simulation, run_id
 
 REFLEX = "reflex"
 IN_MEMORY = "memory:"
+NO_STORE = "none"
 CHAT_STORE = "sqlite:chat.db"
 
 LOCAL_CALLS, REMOTE_CALLS = 2, 8
@@ -43,13 +43,13 @@ LOCAL_CALLS, REMOTE_CALLS = 2, 8
 # --- models ---------------------------------------------------------------------------------------------------------
 
 
-def _ollama(model: str, settings: Settings) -> ChatModel:
+async def _ollama(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.ollama import ADDRESS, OllamaModel
 
     return OllamaModel(model, base_url=settings.ollama_host or ADDRESS, timeout=settings.model_timeout)
 
 
-def _openai(model: str, settings: Settings) -> ChatModel:
+async def _openai(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.openai import ADDRESS, OpenAIModel
 
     return OpenAIModel(
@@ -60,7 +60,7 @@ def _openai(model: str, settings: Settings) -> ChatModel:
     )
 
 
-def _anthropic(model: str, settings: Settings) -> ChatModel:
+async def _anthropic(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.anthropic import ADDRESS, AnthropicModel
 
     return AnthropicModel(
@@ -71,13 +71,13 @@ def _anthropic(model: str, settings: Settings) -> ChatModel:
     )
 
 
-def _local(model: str, _settings: Settings) -> ChatModel:
+async def _local(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.local import LocalModel
 
-    return LocalModel(model)
+    return await LocalModel.open(model, timeout=settings.model_timeout)
 
 
-_MODELS: Mapping[str, Callable[[str, Settings], ChatModel]] = {
+_MODELS: Mapping[str, Callable[[str, Settings], Awaitable[ChatModel]]] = {
     "ollama": _ollama,
     "openai": _openai,
     "anthropic": _anthropic,
@@ -86,7 +86,7 @@ _MODELS: Mapping[str, Callable[[str, Settings], ChatModel]] = {
 _EXAMPLES = "rehearsal, ollama:qwen2.5:14b, anthropic:claude-sonnet-4-5, openai:gpt-4o-mini, local:smollm2"
 
 
-def chat_model(name: str, settings: Settings) -> ChatModel:
+async def open_model(name: str, settings: Settings) -> ChatModel:
     """The model of that name, with retries and a limit on calls at once.
 
     Raises:
@@ -97,7 +97,9 @@ def chat_model(name: str, settings: Settings) -> ChatModel:
     provider, _, model = name.partition(":")
     if provider not in _MODELS or not model:
         raise SettingsError(f"{name!r} is not a model. Models are written provider:model, for example {_EXAMPLES}")
-    opened = _MODELS[provider](model, settings)
+    from simuverse.agents.wrappers import Limited, Retrying
+
+    opened = await _MODELS[provider](model, settings)
     calls = settings.model_calls or (LOCAL_CALLS if provider in ("ollama", "local") else REMOTE_CALLS)
     return Limited(Retrying(opened, chance=random.Random(settings.seed)), asyncio.Semaphore(calls))
 
@@ -146,35 +148,49 @@ async def open_store(name: str, embedder: Embedder) -> MemoryStore:
     """
     from simuverse.memory.stores.sqlite import SQLiteStore
 
-    kind, colon, where = name.partition(":")
-    if kind == "sqlite" and where:
-        path = Path(where).expanduser()
-    elif name == IN_MEMORY:
-        path = None
-    else:
+    return await SQLiteStore.open(store_path(name), embedder_name=embedder.name, dimension=embedder.dimension)
+
+
+def store_path(name: str) -> Path | None:
+    """The file of a store's name; None for one in memory.
+
+    Raises:
+        SettingsError: no such kind of store.
+    """
+    kind, _, where = name.partition(":")
+    if name == IN_MEMORY:
+        return None
+    if kind != "sqlite" or not where:
         raise SettingsError(f"{name!r} is not a store. Stores: sqlite:FILE, memory:")
-    return await SQLiteStore.open(path, embedder_name=embedder.name, dimension=embedder.dimension)
+    return Path(where).expanduser()
 
 
 @asynccontextmanager
-async def memories(source: str, settings: Settings) -> AsyncIterator[tuple[MemoryStore, Embedder]]:
+async def memories(source: str, settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
     """The store that ``source`` names, a run folder or a store, with the embedder it was made with."""
-    folder = Path(source)
-    embedder_name, store_name = settings.embedder, source
-    if ":" not in source or folder.is_dir():
-        info = read_info(folder)
-        embedder_name = info.embedder
-        store_name = f"sqlite:{folder / MEMORY}" if info.store == f"sqlite:{MEMORY}" else info.store
-        if store_name in (IN_MEMORY, "none"):
-            raise RunFolderError(f"{folder} kept no memories: its store was {store_name!r}")
-    if store_name.startswith("sqlite:") and not Path(store_name.removeprefix("sqlite:")).expanduser().exists():
-        raise RunFolderError(f"there is no store {store_name.removeprefix('sqlite:')}")
+    store_name, embedder_name = _found(source, settings)
     async with AsyncExitStack() as stack:
         embedder = await open_embedder(embedder_name, settings)
         stack.push_async_callback(embedder.aclose)
         store = await open_store(store_name, embedder)
         stack.push_async_callback(store.aclose)
         yield store, embedder
+
+
+def _found(source: str, settings: Settings) -> tuple[str, str]:
+    """Names of the store and the embedder behind a run folder or a store's name, which must be there."""
+    store_name, embedder_name = source, settings.embedder
+    folder = Path(source)
+    if ":" not in source or folder.is_dir():
+        info = read_info(folder)
+        if info.store in (IN_MEMORY, NO_STORE):
+            raise RunFolderError(f"{folder} kept no memories: its store was {info.store!r}")
+        store_name = f"sqlite:{folder / MEMORY}" if info.store == f"sqlite:{MEMORY}" else info.store
+        embedder_name = info.embedder
+    path = store_path(store_name)
+    if path is None or not path.exists():
+        raise SettingsError(f"there is no store {store_name}. A run, a chat or open_subconscious makes one")
+    return store_name, embedder_name
 
 
 # --- minds ----------------------------------------------------------------------------------------------------------
@@ -191,7 +207,7 @@ async def open_subconscious(
     clock: Clock | None = None,
     recall: RecallSettings | None = None,
     settings: Settings | None = None,
-) -> AsyncIterator[SubconsciousAgent]:
+) -> AsyncGenerator[SubconsciousAgent, None]:
     """The subconscious alone, for any agent, game or chat.
 
     Args:
@@ -214,7 +230,7 @@ async def open_subconscious(
             store = await open_store(store or settings.store or IN_MEMORY, embedder)
             stack.push_async_callback(store.aclose)
         if isinstance(model, str):
-            model = chat_model(model, settings)
+            model = await open_model(model, settings)
             stack.push_async_callback(model.aclose)
         yield SubconsciousAgent(
             collection=await store.collection(name),
@@ -227,7 +243,7 @@ async def open_subconscious(
 
 
 @asynccontextmanager
-async def open_mind(source: str, owner: str | None, settings: Settings) -> AsyncIterator[SubconsciousAgent]:
+async def open_mind(source: str, owner: str | None, settings: Settings) -> AsyncGenerator[SubconsciousAgent, None]:
     """The mind of one owner in a run folder or store, working by rule, to look into and add to.
 
     Args:
@@ -254,12 +270,12 @@ class OpenedDialogue:
 
 
 @asynccontextmanager
-async def open_dialogue(name: str, *, partner: str, settings: Settings) -> AsyncIterator[OpenedDialogue]:
+async def open_dialogue(name: str, *, partner: str, settings: Settings) -> AsyncGenerator[OpenedDialogue, None]:
     """A talk with one agent that remembers; its store is ``sqlite:chat.db`` unless the settings say otherwise."""
     second = subconscious_name(settings)
     persona = Persona(name=name, description=f"I am {name}. I like to listen, and I remember what I am told.")
     async with AsyncExitStack() as stack:
-        model = chat_model(settings.model, settings)
+        model = await open_model(settings.model, settings)
         stack.push_async_callback(model.aclose)
         embedder = await open_embedder(settings.embedder, settings)
         stack.push_async_callback(embedder.aclose)
@@ -300,7 +316,7 @@ def subconscious_name(settings: Settings) -> str:
 
 
 @asynccontextmanager
-async def open_simulation(settings: Settings, *, folder: Path | None = None) -> AsyncIterator[Simulation]:
+async def open_simulation(settings: Settings, *, folder: Path | None = None) -> AsyncGenerator[Simulation, None]:
     """A world ready to step, with everything it runs on.
 
     Args:
@@ -309,13 +325,13 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
     scenario = scenarios.load(settings.scenario)
     second = subconscious_name(settings)
     async with AsyncExitStack() as stack:
-        model = chat_model(settings.model, settings)
+        model = await open_model(settings.model, settings)
         stack.push_async_callback(model.aclose)
         second_model: ChatModel | None = None
         if second == settings.model:
             second_model = model
         elif second not in ("off", REFLEX):
-            second_model = chat_model(second, settings)
+            second_model = await open_model(second, settings)
             stack.push_async_callback(second_model.aclose)
         embedder = await open_embedder(settings.embedder, settings)
         stack.push_async_callback(embedder.aclose)
@@ -343,7 +359,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                         model=settings.model,
                         subconscious=second,
                         embedder=settings.embedder,
-                        store=store_name if settings.memory else "none",
+                        store=store_name if settings.memory else NO_STORE,
                         memory=settings.memory,
                         agents=tuple(persona.name for persona in scenario.personas),
                         started=SystemClock().now().isoformat(timespec="seconds"),

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from math import ceil
 from uuid import UUID
 
 from simuverse.memory.analysis import matched_share, memory_tokens, query_terms
@@ -20,7 +21,13 @@ from simuverse.memory.scoring import Preset, Weighed, preset, score_all
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest
 
 CHARACTERS_PER_TOKEN = 4
-"""A common rule of thumb for languages written in Latin letters; a budget is a bound, not a bill."""
+"""A common rule of thumb for Latin letters; a budget is a bound, not a bill."""
+
+_LAST_LATIN = "\u024f"
+"""Characters beyond it count as a token each."""
+
+_ELEMENTS = 50
+"""Tokens of what stands around a flashback's texts in a prompt: its elements, its time and its source."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,7 +208,7 @@ def _select(
     kept: list[Candidate] = []
     spent = 0
     for candidate, entry in ranked:
-        cost = _cost(candidate.memory)
+        cost = estimated_tokens(candidate.memory)
         short = _gate_shortfall(entry, settings)
         alike = max((_sameness(entry.tokens, other.tokens) for _, other in chosen), default=0.0)
         reason: Cut | None = None
@@ -242,6 +249,8 @@ def _gate_shortfall(entry: _Pooled, settings: RecallSettings) -> float:
     return min(settings.min_cosine - cosine, settings.min_matched - entry.matched)
 
 
-def _cost(memory: Memory) -> int:
-    """Estimated tokens of a flashback in a prompt: its texts and some thirty for the elements around them."""
-    return 30 + (len(memory.summary) + len(memory.critical_information)) // CHARACTERS_PER_TOKEN
+def estimated_tokens(memory: Memory) -> int:
+    """Of a memory as a flashback in a prompt: rather too many than too few."""
+    text = memory.summary + memory.critical_information
+    latin = sum(char <= _LAST_LATIN for char in text)
+    return _ELEMENTS + len(text) - latin + ceil(latin / CHARACTERS_PER_TOKEN)

@@ -1,9 +1,9 @@
 """What a rehearsed character does, given what stands in its prompt. PURE.
 
-In order: answer who spoke; follow one's wishes as far as one knows how, and ask those who might know; keep the promises
-that come to mind; greet people and tell them what was seen; stroll. A thing is known by its name in the prompt, such as
-``red_ball``; a memory is used only if it came back as a flashback. So a character whose flashbacks are taken away doesn't
-know, asks again, and goes nowhere.
+In order: talk, where that is all there is; answer who spoke; follow one's wishes as far as one knows how, and ask those
+who might know; keep the promises that come to mind; greet people and tell them what was seen; stroll. A thing is known
+by its name in the prompt, such as ``red_ball``; a memory is used only if it came back as a flashback. So a character
+whose flashbacks are taken away doesn't know, asks again, and goes nowhere.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class Scene:
     me: str
     time: datetime
     place: str = ""
+    tools: tuple[str, ...] = ()
     wishes: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     heard: tuple[Utterance, ...] = ()
@@ -113,6 +114,21 @@ def decide(scene: Scene) -> Turn:
 def _goal(scene: Scene) -> str:
     """The first wish that isn't fulfilled, as far as one can tell."""
     return next((w for w in scene.wishes if not any(t in scene.carrying for t in _THING.findall(w))), "")
+
+
+def _converse(scene: Scene) -> Turn | None:
+    """Where talking is all one can do: say what comes to mind of a question, take note of the rest."""
+    if "move_to" in scene.tools or not scene.heard:
+        return None
+    said = scene.heard[-1]
+    if not said.text.rstrip().endswith("?"):
+        return _say(f"I see, {said.speaker}. I will remember that.", "", task=f"Listen to {said.speaker}.")
+    known = next((m for m in scene.memories if "?" not in m.content and m.speaker != scene.me), None)
+    words = f"That I don't know, {said.speaker}."
+    if known is not None:
+        whose = "You told me" if known.speaker == said.speaker else f"{known.speaker or 'I'} said"
+        words = f"{whose}: {known.content}"
+    return _say(words, "", task=f"Answer {said.speaker}.")
 
 
 def _answer(scene: Scene) -> Turn | None:
@@ -285,11 +301,11 @@ def _told(scene: Scene, memory: Memory) -> str:
 
 
 def _say(text: str, to: str, *, task: str) -> Turn:
-    return _do("say", {"text": text, "to": to}, task=task)
+    return _do("say", {"text": text, "to": to} if to else {"text": text}, task=task)
 
 
 def _do(tool: str, arguments: dict[str, str], *, task: str) -> Turn:
     return Turn(reflection=Reflection(current_task=task), call=ToolCall(tool=tool, arguments=arguments))
 
 
-_RULES = (_answer, _fetch, _keep_company, _keep_promise, _help, _greet)
+_RULES = (_converse, _answer, _fetch, _keep_company, _keep_promise, _help, _greet)
