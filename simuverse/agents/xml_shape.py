@@ -19,8 +19,8 @@ _MAY_BE_BLANK = frozenset(
 _BETWEEN_KEYWORDS = re.compile(r"[,;\n\r\t、，；،]")
 _SCALE = re.compile(r"/\s*+10\b|\b(?:out )?of 10\b|\b1\s*+(?:-|–|to)\s*+10\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])([-+]?\d++)(?:\.(\d++))?(?!\w)")
-_LONGEST_NUMBER = 100
-"""Characters of text in which a number is looked for."""
+_LONGEST_GRADE = 100
+"""Characters of text in which a number is looked for: a grade, and some words around it."""
 
 
 def tidied(element: etree._Element, form: Schema, notes: list[str]) -> etree._Element:
@@ -68,7 +68,7 @@ def _blank(name: str, parent: etree._Element) -> etree._Element:
 def read_grade(element: etree._Element, flags: list[str]) -> bool:
     """Leaves a whole number from 1 to 10 in the element, if there is one in its text; says whether there is."""
     said = own_text(element)
-    numbers = _NUMBER.findall(_SCALE.sub(" ", said[:_LONGEST_NUMBER]))
+    numbers = _NUMBER.findall(_SCALE.sub(" ", said)) if len(said) <= _LONGEST_GRADE else []
     if len(numbers) != 1 or int(numbers[0][1] or "0") != 0:
         return False
     number = int(numbers[0][0])
