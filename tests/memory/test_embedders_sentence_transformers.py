@@ -86,24 +86,24 @@ async def test_a_missing_library_is_named_with_the_line_that_installs_it(monkeyp
         await SentenceTransformersEmbedder.open("all-MiniLM-L6-v2")
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of one table, made here of WordLlama's, so that none need be downloaded."""
+    wordllama = import_module("wordllama")
+    tokenizers = import_module("tokenizers")
+    library = import_module("sentence_transformers")
+    modules = import_module("sentence_transformers.sentence_transformer.modules")
+    package = Path(str(wordllama.__file__)).parent
+    table = wordllama.WordLlama.load(cache_dir=package, disable_download=True).embedding
+    tokenizer = tokenizers.Tokenizer.from_file(str(package / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    folder = tmp_path_factory.mktemp("model")
+    static = modules.StaticEmbedding(tokenizer, embedding_weights=table)
+    library.SentenceTransformer(modules=[static], device="cpu").save(str(folder))
+    return folder
+
+
 @pytest.mark.skipif(not INSTALLED, reason="sentence-transformers isn't installed")
 class TestSentenceTransformers(EmbedderContract):
-    """A model of one table, made here of WordLlama's, so that none need be downloaded."""
-
-    @pytest.fixture(scope="class")
-    def folder(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        wordllama = import_module("wordllama")
-        tokenizers = import_module("tokenizers")
-        library = import_module("sentence_transformers")
-        modules = import_module("sentence_transformers.models")
-        package = Path(str(wordllama.__file__)).parent
-        table = wordllama.WordLlama.load(cache_dir=package, disable_download=True).embedding
-        tokenizer = tokenizers.Tokenizer.from_file(str(package / "tokenizers" / "l2_supercat_tokenizer_config.json"))
-        folder = tmp_path_factory.mktemp("model")
-        static = modules.StaticEmbedding(tokenizer, embedding_weights=table)
-        library.SentenceTransformer(modules=[static], device="cpu").save(str(folder))
-        return folder
-
     @pytest.fixture
     async def embedder(self, folder: Path) -> Embedder:
         return await SentenceTransformersEmbedder.open(str(folder))
