@@ -1,0 +1,266 @@
+"""How long a recall takes, beside the least that any program must do for the same answer.
+
+The least is one matrix product over all vectors and one FTS5 query over all texts, as a plain script would write them.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+
+from simuverse.bench.invented_texts import InventedTexts
+from simuverse.errors import UsageError
+from simuverse.memory.analysis import query_terms
+from simuverse.memory.embedding import Embedder, Vectors
+from simuverse.memory.recall import RecallSettings, recall
+from simuverse.memory.records import Category, Memory, MemoryQuery, Provenance, SearchType, Source, memory_id
+from simuverse.memory.store import OVER_FETCH, Entry, MemoryCollection, MemoryStore, SearchRequest
+
+T = TypeVar("T")
+
+SIZES = (1_000, 10_000, 100_000)
+"""Memories: an evening, a year, a life."""
+
+QUERIES = 100
+"""Recalls timed at each size: enough for a 95th percentile that five of them lie above."""
+
+SINGLE_WRITES = 100
+BATCH = 1_000
+_EMBEDDED_AT_ONCE = 1_000
+_START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spread:
+    """Milliseconds."""
+
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SizeLatency:
+    """What was measured with ``size`` memories.
+
+    Args:
+        recall: embedding, search and ranking of one hybrid query.
+        embed, search: those parts of it alone.
+        matrix, fts: the bare work, in memory.
+        ratio_p50, ratio_p95: recall over the sum of both.
+        first_search: milliseconds of the first search after the writes, which reads all memories.
+        single_writes, batch_writes: memories a second, without embedding.
+        memory_mb: megabytes that this process grew by from before the first search; None where the system doesn't say.
+    """
+
+    size: int
+    recall: Spread
+    embed: Spread
+    search: Spread
+    matrix: Spread
+    fts: Spread
+    ratio_p50: float
+    ratio_p95: float
+    first_search: float
+    single_writes: float
+    batch_writes: float
+    memory_mb: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Latency:
+    """One run."""
+
+    store: str
+    embedder: str
+    cores: int
+    sizes: tuple[SizeLatency, ...]
+
+
+async def measure_latency(
+    store: MemoryStore,
+    embedder: Embedder,
+    *,
+    sizes: Sequence[int] = SIZES,
+    queries: int = QUERIES,
+    seed: int = 1,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> Latency:
+    """Measures each size in turn, in a collection of its own that is erased afterwards.
+
+    Args:
+        sizes: numbers of memories, each 1 or more.
+        queries: how many recalls are timed at each size.
+        on_progress: is told what comes next, for people.
+
+    Raises:
+        UsageError: a size below 1, or a collection of the benchmark's name is in the store already.
+        StoreError, EmbedderError: as the parts raise them.
+    """
+    if any(size < 1 for size in sizes):
+        raise UsageError(f"sizes are 1 or more, not {', '.join(map(str, sizes))}")
+    measured: list[SizeLatency] = []
+    for size in sizes:
+        owner = f"simuverse bench latency {size}"
+        if owner in await store.owners():
+            raise UsageError(
+                f"{store.description} already holds memories of {owner!r}; erase them or use another store"
+            )
+        try:
+            collection = await store.collection(owner)
+            measured.append(
+                await _measure_size(
+                    collection, embedder, size=size, queries=queries, texts=InventedTexts(seed), on_progress=on_progress
+                )
+            )
+        finally:
+            await store.erase(owner)
+    return Latency(store=store.description, embedder=embedder.name, cores=os.cpu_count() or 1, sizes=tuple(measured))
+
+
+async def _measure_size(
+    collection: MemoryCollection,
+    embedder: Embedder,
+    *,
+    size: int,
+    queries: int,
+    texts: InventedTexts,
+    on_progress: Callable[[str], None],
+) -> SizeLatency:
+    on_progress(f"{size} memories: embedding")
+    summaries = texts.draw(size)
+    vectors = np.concatenate(
+        [await embedder.embed(summaries[at : at + _EMBEDDED_AT_ONCE]) for at in range(0, size, _EMBEDDED_AT_ONCE)]
+    )
+    questions = [text.removesuffix(".") for text in texts.draw(queries)]
+    on_progress(f"{size} memories: writing")
+    single_writes, batch_writes = await _write(collection, summaries, vectors)
+    before = _resident_mb()
+    on_progress(f"{size} memories: recalling")
+    question_vectors = await embedder.embed(questions, kind="query")
+    requests = [
+        SearchRequest(search_type=SearchType.HYBRID, terms=query_terms(question), vector=vector)
+        for question, vector in zip(questions, question_vectors, strict=True)
+    ]
+    started = perf_counter()
+    await collection.search(requests[0])
+    first_search = 1000 * (perf_counter() - started)
+    after = _resident_mb()
+
+    now, settings = _START + timedelta(minutes=size), RecallSettings()
+    recalled = await _timed(
+        questions,
+        lambda question: recall(
+            [MemoryQuery(text=question)], collection=collection, embedder=embedder, now=now, settings=settings
+        ),
+    )
+    embedded = await _timed(questions, lambda question: embedder.embed([question], kind="query"))
+    searched = await _timed(requests, collection.search)
+    on_progress(f"{size} memories: the bare work")
+    matrix = _timed_product(vectors, question_vectors)
+    fts = _timed_fts(summaries, questions)
+    return SizeLatency(
+        size=size,
+        recall=_spread(recalled),
+        embed=_spread(embedded),
+        search=_spread(searched),
+        matrix=_spread(matrix),
+        fts=_spread(fts),
+        ratio_p50=_spread(recalled).p50 / (_spread(matrix).p50 + _spread(fts).p50),
+        ratio_p95=_spread(recalled).p95 / (_spread(matrix).p95 + _spread(fts).p95),
+        first_search=first_search,
+        single_writes=single_writes,
+        batch_writes=batch_writes,
+        memory_mb=None if before is None or after is None else after - before,
+    )
+
+
+async def _write(collection: MemoryCollection, summaries: Sequence[str], vectors: Vectors) -> tuple[float, float]:
+    """Writes all; returns memories a second, one at a time and in batches."""
+    entries = [
+        Entry(memory=_memory(collection.owner, number, text), vector=vector)
+        for number, (text, vector) in enumerate(zip(summaries, vectors, strict=True))
+    ]
+    singles = entries[: min(SINGLE_WRITES, len(entries) // 2 + 1)]
+    started = perf_counter()
+    for entry in singles:
+        await collection.add([entry])
+    single_seconds = perf_counter() - started
+    rest = entries[len(singles) :]
+    started = perf_counter()
+    for at in range(0, len(rest), BATCH):
+        await collection.add(rest[at : at + BATCH])
+    return len(singles) / single_seconds, len(rest) / (perf_counter() - started)
+
+
+def _memory(owner: str, number: int, text: str) -> Memory:
+    at = _START + timedelta(minutes=number)
+    return Memory(
+        id=memory_id(owner, "bench", number),
+        owner=owner,
+        summary=text,
+        category=list(Category)[number % len(Category)],
+        importance=number % 10 + 1,
+        created_at=at,
+        last_accessed_at=at,
+        provenance=Provenance(source=Source.OBSERVED),
+        episode=f"episode {number // 20}",
+        position=number % 20,
+    )
+
+
+async def _timed(inputs: Sequence[T], work: Callable[[T], Awaitable[object]]) -> list[float]:
+    """Milliseconds of each."""
+    times: list[float] = []
+    for one in inputs:
+        started = perf_counter()
+        await work(one)
+        times.append(1000 * (perf_counter() - started))
+    return times
+
+
+def _timed_product(vectors: Vectors, questions: Vectors) -> list[float]:
+    times: list[float] = []
+    for question in questions:
+        started = perf_counter()
+        vectors @ question  # pyright: ignore[reportUnusedExpression]
+        times.append(1000 * (perf_counter() - started))
+    return times
+
+
+def _timed_fts(texts: Sequence[str], questions: Sequence[str]) -> list[float]:
+    times: list[float] = []
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE VIRTUAL TABLE texts USING fts5(text)")
+        database.executemany("INSERT INTO texts VALUES (?)", ((text,) for text in texts))
+        for question in questions:
+            words = " OR ".join(question.split())
+            started = perf_counter()
+            database.execute(
+                "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?", (words, OVER_FETCH)
+            ).fetchall()
+            times.append(1000 * (perf_counter() - started))
+    return times
+
+
+def _spread(times: Sequence[float]) -> Spread:
+    p50, p95 = np.percentile(times, (50, 95))
+    return Spread(p50=float(p50), p95=float(p95))
+
+
+def _resident_mb() -> float | None:
+    """Memory of this process that is in RAM now, in megabytes; known on Linux only."""
+    gc.collect()
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        return None
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
