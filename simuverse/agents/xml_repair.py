@@ -35,10 +35,9 @@ _SEPARATED = "keywords"
 
 _TAG = re.compile(r"<(\s*+/)?\s*+([A-Za-z_][A-Za-z0-9_.\-]*+)((?:[\s/][^<>]*+)?)>")
 _NAME = re.compile(r"""(?<![\w.\-])name\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'/]++))""")
-_SPECIAL = re.compile(
-    r"&(?:#([0-9]{1,7}+)|#[xX]([0-9A-Fa-f]{1,6}+)|([A-Za-z][A-Za-z0-9]{1,31}+));|\r\n?|[&<>\"]|" + ILLEGAL
-)
+_SPECIAL = re.compile(r"&(?:#([0-9]{1,7}+)|#[xX]([0-9A-Fa-f]{1,6}+)|([A-Za-z][A-Za-z0-9]{1,31}+));|\r\n?|[&<>\"]")
 _ILLEGAL = re.compile(ILLEGAL)
+_BEGINS_AS_MARKUP = re.compile(r"\s*+(?:```\w*+\s*+)?+<")
 _AS_REFERENCE = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 _Kind = Literal["open", "close", "single", "comment", "cdata", "declaration"]
 _SPANS: tuple[tuple[_Kind, str, str], ...] = (
@@ -88,7 +87,7 @@ def repair(text: str, form: Schema) -> Repaired:
             f"{where(text, MAX_CHARACTERS)}: the reply goes on past {MAX_CHARACTERS} characters, "
             f"the most that is read. Write a short <{form.roots[0]}> alone."
         )
-    return _Walk(text, form).run()
+    return _Walk(_ILLEGAL.sub("", text), form).run()
 
 
 def where(text: str, position: int) -> str:
@@ -128,7 +127,7 @@ class _Walk:
             if mark.name in self.form.rules:
                 self.last_own = place
         try:
-            at = 0
+            at = self._unopened_thinking(marks)
             while at < len(marks) and len(self.documents) < MAX_DOCUMENTS:
                 at = self._step(marks, at)
             if at < len(marks):
@@ -142,6 +141,20 @@ class _Walk:
                 raise
             self.notes.append(f"what follows is left out: {problem}")
         return Repaired(documents=tuple(self.documents), notes=tuple(self.notes))
+
+    def _unopened_thinking(self, marks: list[_Mark]) -> int:
+        """Past an end of thinking whose start was in the prompt; 0 without one.
+
+        Such a reply begins as prose and closes nothing before. Anything else is left to the walk, so that an end of
+        thinking that is quoted in a text doesn't make markup of what follows it.
+        """
+        if not _BEGINS_AS_MARKUP.match(self.text):
+            for place, mark in enumerate(marks):
+                if mark.name in _THINKING:
+                    return place + 1 if mark.kind == "close" and self.last_own > place else 0
+                if mark.kind == "close" and mark.name in self.form.rules:
+                    break
+        return 0
 
     def _step(self, marks: list[_Mark], at: int) -> int:
         """Takes the mark ``at`` outside of any text; returns the next to take."""
@@ -252,7 +265,8 @@ class _Walk:
         self._carry_lines(mark.start)
         if not self.open:
             self.leading = self.lines
-        found = _NAME.search(mark.rest)
+        rule = self.form.rules.get(mark.name)
+        found = _NAME.search(mark.rest) if rule is not None and rule.attributes else None
         name = next((group for group in found.groups() if group is not None), "").strip() if found else ""
         attribute = f' name="{_encode(name, attribute=True)}"' if name else ""
         self.written.append(f"<{mark.name}{attribute}{end}")
@@ -326,7 +340,7 @@ def _mark(text: str, position: int, endless: set[str]) -> _Mark | None:
 
 
 def _encode(raw: str, *, literal: bool = False, attribute: bool = False) -> str:
-    """Text of a reply as XML: references decoded unless ``literal``, the rest escaped, illegal characters gone."""
+    """Text of a reply as XML: references decoded unless ``literal``, all else that could be markup escaped."""
 
     def one(found: re.Match[str]) -> str:
         whole = found[0]
@@ -342,7 +356,7 @@ def _encode(raw: str, *, literal: bool = False, attribute: bool = False) -> str:
                 code = int(decimal) if decimal is not None else int(hexadecimal, 16)
                 whole = chr(code) if code <= 0x10FFFF else ""
             return "".join(_AS_REFERENCE.get(c, c) for c in _ILLEGAL.sub("", whole))
-        return _AS_REFERENCE.get(whole, "")
+        return _AS_REFERENCE[whole]
 
     encoded = _SPECIAL.sub(one, raw)
     if attribute:

@@ -56,6 +56,7 @@ def problem_of(reply: str) -> str:
         f"<thinking>First a try: {MEMORY} No, again.</thinking>{MEMORY}",
         f"<think>It never ends, but then: {MEMORY}",
         f"That was all thinking.</think>\n{MEMORY}",
+        f"So <summary> and <category> first. Is <importance> 3?</think>\n{MEMORY}",
         f"{MEMORY} as I thought, then.</think>",
         f"{MEMORY}<think>Or was it {MEMORY}?</think>",
         f"My first try: {with_summary('Nothing much.')} was poor.</think>{MEMORY}",
@@ -66,6 +67,8 @@ def problem_of(reply: str) -> str:
         MEMORY.replace("memory>", "MEMORY>").replace("summary>", "Summary>"),
         MEMORY.replace("critical_information", "critical-information"),
         MEMORY.replace("<summary>", "< summary lang='en' >").replace("</summary>", "</ summary >"),
+        MEMORY.replace("<su", "<\0su").replace("</su", "</\x1bsu"),
+        MEMORY.replace("<memory>", "<memory name='mine'>").replace("<summary>", '<summary name="x">'),
         f"<memory id='7'><!-- <summary>not this</summary> -->{BODY}</memory>",
         f"<memory>\n```xml{BODY}```\n</memory>",
         MEMORY.replace("\n", "\r\n"),
@@ -117,8 +120,9 @@ def test_a_speaker_cannot_end_the_thinking_of_another() -> None:
         "<turn><tool_use><tool_name>say</tool_name>"
         f'<parameter name="text">He wrote: </think>{evil}</parameter></tool_use></turn>'
     )
-    with pytest.raises(MalformedReply, match="<turn> stands inside <parameter>"):
-        parse_turn(reply)
+    for before in ("", "```xml\n", "My answer: ", "<think>He wants it said.</think>"):
+        with pytest.raises(MalformedReply, match="<turn> stands inside <parameter>"):
+            parse_turn(before + reply)
 
 
 def test_a_forgotten_end_tag_is_named_with_its_place() -> None:
