@@ -13,7 +13,7 @@ import msgspec
 from simuverse.agents.trace import TurnTrace
 from simuverse.dashboard.turn_card import acted_on, sentence_of
 from simuverse.dashboard.wording import when
-from simuverse.memory.records import Source
+from simuverse.memory.records import Memory, Source
 
 KEPT = 300
 """Events that a page opened late still gets; the journal has them all."""
@@ -75,15 +75,18 @@ class Banner:
     text: str
 
 
-def notes_of(trace: TurnTrace) -> Iterable[Note]:
-    """What a turn adds to the log."""
-    outcome = trace.outcome
-    for flashback in trace.recollection.flashbacks:
-        memory = flashback.memory
-        if memory.provenance.source in (Source.SAID_BY, Source.TOLD) and acted_on(memory, trace.decision.call):
-            told = f"{memory.provenance.describe()} at {when(memory.created_at, trace.observation.time)}"
-            text = f"remembered what was {told} and acted on it: {sentence_of(trace.decision.call)}"
-            yield Note(kind=Kind.RECALLED, agent=trace.agent, text=text)
+def notes_of(trace: TurnTrace, *, before: TurnTrace | None = None) -> Iterable[Note]:
+    """What a turn adds to the log.
+
+    Args:
+        before: the same agent's turn before; that a deed goes on is no news.
+    """
+    outcome, call = trace.outcome, trace.decision.call
+    told = next((f.memory for f in trace.recollection if _was_told(f.memory) and acted_on(f.memory, call)), None)
+    if told is not None and (before is None or before.decision.call != call):
+        learnt = f"{told.provenance.describe()} at {when(told.created_at, trace.observation.time)}"
+        text = f"remembered what was {learnt} and acted on it: {sentence_of(call)}"
+        yield Note(kind=Kind.RECALLED, agent=trace.agent, text=text)
     if outcome.said is not None:
         to = f" to {outcome.said.to}" if outcome.said.to else ""
         yield Note(kind=Kind.SAID, agent=trace.agent, text=f"said{to}: {outcome.said.text}")
@@ -91,6 +94,10 @@ def notes_of(trace: TurnTrace) -> Iterable[Note]:
         yield Note(kind=Kind.REFUSED, agent=trace.agent, text=outcome.sentence)
     for problem in trace.problems:
         yield Note(kind=Kind.PROBLEM, agent=trace.agent, text=problem)
+
+
+def _was_told(memory: Memory) -> bool:
+    return memory.provenance.source in (Source.SAID_BY, Source.TOLD)
 
 
 def lost_half(trace: TurnTrace) -> bool:

@@ -37,10 +37,10 @@ cx='6' cy='6' r='5' fill='%230072B2'/%3E%3Ccircle cx='11' cy='11' r='4' fill='%2
 LEGEND = (
     ("agent", "person"),
     ("landmark", "place"),
-    ("portable", "thing to carry"),
+    ("portable", "loose thing"),
     ("fixed", "fixed thing"),
-    ("line solid", "nearest, can talk"),
-    ("line dotted", "nearest, too far"),
+    ("line solid", "can talk"),
+    ("line dotted", "nearest, too far to talk"),
 )
 KEYS = (
     ("Space", "play or pause"),

@@ -298,6 +298,7 @@ class Session:
             self._failed(error)
 
     def _lived(self, traces: Sequence[TurnTrace]) -> None:
+        before = self._turns
         self._turns = MappingProxyType({**self._turns, **{trace.agent: trace for trace in traces}})
         troubles = dict.fromkeys(problem for trace in traces if lost_half(trace) for problem in trace.problems)
         self._banners = tuple(Banner(kind="problem", text=text) for text in troubles)
@@ -307,18 +308,20 @@ class Session:
             self._running = False
             text = f"Paused: {self._unanswered} model calls in a row had no reply. Play tries again."
             self._banners = (Banner(kind="outage", text=text), *self._banners)
-        self._publish(*(note for trace in traces for note in notes_of(trace)))
+        self._publish(*(note for trace in traces for note in notes_of(trace, before=before.get(trace.agent))))
 
     def _failed(self, error: BaseException) -> None:
         """What a tick raised: something outside, or a limit, pauses the run; anything else is ours and stops it."""
         self._running, self._owed = False, 0
-        error = _alone(error)
-        if isinstance(error, SimuverseError):
-            banner, kind = Banner(kind="outage", text=f"Paused: {error}"), Kind.PROBLEM
+        causes = _causes(error)
+        ours = next((cause for cause in causes if not isinstance(cause, SimuverseError)), None)
+        if ours is None:
+            text = f"Paused: {'; '.join(dict.fromkeys(str(cause) for cause in causes))}"
+            banner, kind = Banner(kind="outage", text=text), Kind.PROBLEM
         else:
             _log.error("a tick failed", exc_info=error)
-            self._fault = error
-            text = f"Stopped by a fault of the program: {type(error).__name__}: {error}"
+            self._fault = ours
+            text = f"Stopped by a fault of the program: {type(ours).__name__}: {ours}"
             banner, kind = Banner(kind="fault", text=text), Kind.FAULT
         self._banners = (banner,)
         self._publish(Note(kind=kind, text=banner.text))
@@ -341,9 +344,9 @@ class Session:
         )
 
 
-def _alone(error: BaseException) -> BaseException:
-    """The error that a group of one is about."""
+def _causes(error: BaseException) -> list[BaseException]:
+    """The errors that a group, or a group of groups, is about."""
     if not isinstance(error, BaseExceptionGroup):
-        return error
+        return [error]
     group = cast("BaseExceptionGroup[BaseException]", error)
-    return _alone(group.exceptions[0]) if len(group.exceptions) == 1 else group
+    return [cause for inner in group.exceptions for cause in _causes(inner)]

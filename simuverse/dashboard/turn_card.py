@@ -66,9 +66,9 @@ def sentence_of(call: ToolCall) -> str:
 def acted_on(memory: Memory, call: ToolCall) -> bool:
     """Whether a deed names something that the memory is about: a sign, not a proof, that one led to the other.
 
-    Talk doesn't count: whom one talks to is in most memories.
+    Talk doesn't count, as whom one talks to is in most memories; nor does what one did oneself: that told one nothing.
     """
-    if call.tool == "say":
+    if call.tool == "say" or memory.provenance.source is Source.OWN_ACTION:
         return False
     text = " ".join((memory.summary, *memory.keywords, memory.critical_information)).casefold()
     return any(len(value) > 2 and value.casefold() in text for value in call.arguments.values())

@@ -196,6 +196,24 @@ def test_something_outside_pauses_the_run_and_play_tries_again(error: Exception)
         assert until(session, lambda shown: shown["tick"] >= 4)["banners"] == []
 
 
+def test_what_several_agents_meet_at_once_is_told_once() -> None:
+    async def run_out(name: str, tick: int) -> None:
+        raise LimitReached("100 calls were made")
+
+    with Session(Stage(before_turn=run_out).open, pause=0) as session:
+        shown = until(session, lambda shown: bool(shown["banners"]))
+        assert shown["banners"] == [{"kind": "outage", "text": "Paused: 100 calls were made"}]
+
+
+def test_a_fault_of_ours_among_others_is_the_one_that_is_told() -> None:
+    async def fail(name: str, tick: int) -> None:
+        raise StoreUnavailable("the disk is full") if name == "Jade" else ZeroDivisionError("a slip of ours")
+
+    with Session(Stage(before_turn=fail).open, pause=0) as session:
+        assert until(session, lambda shown: bool(shown["banners"]))["banners"][0]["kind"] == "fault"
+        assert isinstance(session.fault, ZeroDivisionError)
+
+
 def test_a_model_that_fails_is_shown_within_the_tick_and_a_long_outage_pauses() -> None:
     with Session(Stage(unanswered=lambda tick: True).open, pause=0, running=False) as session:
         session.step()

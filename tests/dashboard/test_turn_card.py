@@ -146,12 +146,18 @@ def test_the_log_tells_what_was_acted_on_and_what_was_refused() -> None:
     assert notes[0].text == "remembered what was said by Jade at 11:53 and acted on it: move_to target=red_ball"
 
 
+def test_a_deed_that_goes_on_is_logged_once() -> None:
+    assert [note.kind for note in notes_of(trace(), before=trace(call=ToolCall(tool="wait")))] == [Kind.RECALLED]
+    assert list(notes_of(trace(), before=trace())) == []
+
+
 def test_only_what_came_from_others_is_logged_as_acted_on() -> None:
     own = memory("James", 1, "red_ball is mine.", OBSERVATION)
     own = replace(own, provenance=Provenance(source=Source.OWN_ACTION, turn="1"))
     turn = trace()
     flashback = replace(turn.recollection.flashbacks[0], memory=own)
     turn = replace(turn, recollection=replace(turn.recollection, flashbacks=(flashback,)))
+    assert not acted_on(own, FETCH)
     assert list(notes_of(turn)) == []
 
 

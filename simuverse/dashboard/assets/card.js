@@ -182,7 +182,7 @@
       thoughts.length
         ? folded(
             "thoughts",
-            "Said to itself",
+            "Thoughts",
             thoughts.map(([name, text]) => element("p", {}, element("b", {}, `${name.replaceAll("_", " ")}: `), text)),
           )
         : null,

@@ -115,7 +115,9 @@
     page.showColours();
   };
 
-  const SIZES = ["font-size", "width", "height", "text-margin-y", "text-outline-width"];
+  const TEXT = ["font-size", "text-margin-y", "text-outline-width"];
+  const SHAPE = ["width", "height"];
+  const LARGEST = 1.2; // shapes grow less than text, or they would hide each other
 
   page.showColours = function () {
     const cy = window.cy;
@@ -125,9 +127,10 @@
     if (key === styled) return;
     styled = key;
     const stylesheet = page.stylesheets[page.theme()].map(({ selector, style }) => {
-      const scaled = Object.entries(style).map(([name, value]) =>
-        SIZES.includes(name) && typeof value === "number" ? [name, value * larger] : [name, value],
-      );
+      const scaled = Object.entries(style).map(([name, value]) => {
+        if (TEXT.includes(name)) return [name, value * larger];
+        return [name, SHAPE.includes(name) ? value * Math.min(larger, LARGEST) : value];
+      });
       return { selector, style: Object.fromEntries(scaled) };
     });
     window.dash_clientside.set_props("map", { stylesheet });
