@@ -65,6 +65,7 @@ def render_exchange(observation: Observation, call: ToolCall | None, outcome: Ou
 
 
 def render_tools(tools: Sequence[Tool]) -> str:
+    """What can be done, with what each parameter means, whether it is required, and what it may be."""
     root = etree.Element("tools")
     for tool in tools:
         element = etree.SubElement(root, "tool", name=_legal(tool.name))
@@ -79,6 +80,7 @@ def render_tools(tools: Sequence[Tool]) -> str:
 
 
 def render_persona(persona: Persona) -> str:
+    """Who someone is, in five parts. The strength of the personality is a temperature, not a text, and isn't shown."""
     root = etree.Element("persona")
     _add(root, "name", persona.name)
     _add(root, "description", persona.description)

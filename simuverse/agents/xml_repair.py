@@ -91,6 +91,7 @@ def repair(text: str, form: Schema) -> Repaired:
 
 
 def where(text: str, position: int) -> str:
+    """Line and column of ``position``, both from 1."""
     line = text.count("\n", 0, position) + 1
     return f"line {line}, column {position - text.rfind(chr(10), 0, position)}"
 

@@ -51,6 +51,7 @@ def tidied(element: etree._Element, form: Schema, notes: list[str]) -> etree._El
 
 
 def put_text(element: etree._Element, form: Schema, name: str, text: str) -> None:
+    """Sets the text of a child, made in its place if it isn't there."""
     found = element.find(name)
     if found is None:
         found = _blank(name, element)
@@ -80,6 +81,7 @@ def read_grade(element: etree._Element, flags: list[str]) -> bool:
 
 
 def read_keywords(text: str, line: str, notes: list[str]) -> tuple[str, ...]:
+    """Parted at commas, semicolons and line ends, whatever the script; each once whatever its case; the first eight."""
     keywords: dict[str, str] = {}
     for part in _BETWEEN_KEYWORDS.split(text):
         keyword = part.strip().lstrip("-*• ").strip()
@@ -92,14 +94,17 @@ def read_keywords(text: str, line: str, notes: list[str]) -> tuple[str, ...]:
 
 
 def word(text: str) -> str:
+    """A word of a fixed list as it stands there, when it is written with capitals, quotes or a full stop."""
     return text.strip(" \t\r\n.,:;'\"`*").lower()
 
 
 def own_text(element: etree._Element) -> str:
+    """Without the blanks at its ends, which are layout."""
     return (element.text or "").strip()
 
 
 def text_of(element: etree._Element, path: str) -> str:
+    """Of the element at ``path``; empty where there is none."""
     found = element.find(path)
     return "" if found is None else own_text(found)
 
