@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from simuverse import prompts
 from simuverse.agents.chat import ChatModel, ChatRequest, Message, Purpose
 from simuverse.agents.trace import ModelCall
+from simuverse.agents.turn import encodable
 from simuverse.errors import MalformedReply, ModelError
 
 MAX_ATTEMPTS = 3
@@ -79,9 +80,10 @@ async def ask(
                 )
             )
             break
+        reply = encodable(completion.text)
         value: Value | None = None
         try:
-            value, problem = parse(completion.text, attempt), None
+            value, problem = parse(reply, attempt), None
         except MalformedReply as error:
             problem = str(error)
         calls.append(
@@ -91,7 +93,7 @@ async def ask(
                 attempt=attempt,
                 temperature=temperature,
                 messages=messages,
-                reply=completion.text,
+                reply=reply,
                 problem=problem,
                 input_tokens=completion.input_tokens,
                 output_tokens=completion.output_tokens,
@@ -103,7 +105,7 @@ async def ask(
             return Asked(value=value, calls=tuple(calls))
         messages = (
             *messages,
-            Message(role="assistant", text=completion.text),
+            Message(role="assistant", text=reply),
             Message(role="user", text=prompts.fill("repair", error=problem)),
         )
     return Asked(value=None, calls=tuple(calls), problem=problem)

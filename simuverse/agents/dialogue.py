@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simuverse.agents.agent import Agent
 from simuverse.agents.trace import TurnTrace
-from simuverse.agents.turn import Observation, Outcome, Parameter, Tool, ToolCall, Utterance
+from simuverse.agents.turn import Observation, Outcome, Parameter, Tool, ToolCall, Utterance, turn_of
 from simuverse.memory.clock import Clock
 
 SAY = Tool(
@@ -31,10 +31,11 @@ class Dialogue:
     async def answer(self, text: str) -> TurnTrace:
         """The agent's turn on ``text``; what it says is ``trace.outcome.said``."""
         self._messages += 1
-        turn = f"{self._opened}/{self._messages}"
+        now = self._clock.now()
+        turn = turn_of(text, at=now, number=self._messages)
         observation = Observation(
             turn=turn,
-            time=self._clock.now(),
+            time=now,
             location=f"in a talk with {self.partner}",
             heard=(Utterance(id=f"{turn}/heard", speaker=self.partner, text=text, to=self.agent.name),),
             episode=self._opened,

@@ -82,6 +82,8 @@ def notes(
 ) -> tuple[Note, ...]:
     """What there is to remember of a turn: what was said to the owner, what the owner said and did, what is new to see.
 
+    Speech without a single word in it is passed over.
+
     Args:
         sights: those of ``observation.noticed`` that are new to the owner.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from uuid import UUID
 
 from simuverse import prompts
@@ -18,7 +17,7 @@ from simuverse.agents.asking import ask
 from simuverse.agents.chat import ChatModel, Purpose, conversation
 from simuverse.agents.reflex import Note
 from simuverse.agents.trace import Mode, ModelCall, Recollection, Remembered
-from simuverse.agents.turn import Observation, Outcome, Persona, ToolCall, Utterance
+from simuverse.agents.turn import Observation, Outcome, Persona, ToolCall, Utterance, encodable, turn_of
 from simuverse.agents.xml import (
     parse_memories,
     parse_queries,
@@ -157,6 +156,7 @@ class SubconsciousAgent:
         """
         if isinstance(what, Exchange):
             return await self._remember(what, unsaid=None)
+        what = encodable(what)
         exchange = Exchange(
             observation=self._heard(what, said_by=said_by, to=to or self.owner),
             recollection=recollection or NOTHING_RECALLED,
@@ -328,14 +328,10 @@ class SubconsciousAgent:
         return [sight for sight in observation.noticed if sight not in self._sighted][:1]
 
     def _heard(self, text: str, *, said_by: str | None, to: str) -> Observation:
-        """A text as an observation of its own, with a turn id that no other text of this owner has.
-
-        The text is part of the id, as a clock that is set may stand where it stood in another process.
-        """
+        """A text as an observation of its own, with a turn id that no other text of this owner has."""
         now = self.clock.now()
         self._texts += 1
-        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        turn = f"{now.isoformat()}/{self._texts}/{digest}"
+        turn = turn_of(text, at=now, number=self._texts)
         spoken = () if said_by is None else (Utterance(id=f"{turn}/heard", speaker=said_by, text=text, to=to),)
         return Observation(
             turn=turn,

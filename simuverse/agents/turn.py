@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 
 from simuverse.memory.clock import require_aware
 
@@ -39,9 +40,22 @@ class Persona:
             raise ValueError(f"strength {self.strength} of {self.name} is outside 0 to 1")
 
 
+def encodable(text: str) -> str:
+    """The text with each half of a surrogate pair, as a terminal or a broken reply may hold, replaced by ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def turn_of(text: str, *, at: datetime, number: int) -> str:
+    """Id of a turn that is made of one text, the ``number``-th of whoever counts.
+
+    The text is part of it, as a clock that is set may stand where it stood in another process.
+    """
+    return f"{at.isoformat()}/{number}/{sha256(encodable(text).encode()).hexdigest()[:8]}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Utterance:
-    """Something said.
+    """Something said. Its texts are made :func:`encodable`, so that any store and journal can hold them.
 
     Args:
         id: of the message, unique in a run.
@@ -52,6 +66,12 @@ class Utterance:
     speaker: str
     text: str
     to: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "speaker", encodable(self.speaker))
+        object.__setattr__(self, "text", encodable(self.text))
+        if self.to is not None:
+            object.__setattr__(self, "to", encodable(self.to))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
