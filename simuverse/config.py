@@ -6,7 +6,9 @@ are read from the providers' own variables too, so that a key that is set for ot
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -87,17 +89,30 @@ class Settings:
     ollama_host: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("concurrency", 1), ("model_calls", 0), ("port", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise SettingsError(f"{name} is {getattr(self, name)}; it must be {least} or more")
-        if self.model_timeout <= 0:
-            raise SettingsError(f"model_timeout is {self.model_timeout} seconds; it must be above 0")
-        if self.port > 65535:
-            raise SettingsError(f"port is {self.port}; ports go up to 65535")
+        for name in _RANGES:
+            _check_range(name, getattr(self, name))
 
     def public(self) -> dict[str, Any]:
         """All but the keys."""
         return {f.name: getattr(self, f.name) for f in fields(self) if not f.name.endswith("_key")}
+
+
+_RANGES: Mapping[str, tuple[float, float, str]] = MappingProxyType(
+    {
+        "seed": (0, math.inf, "0 or more"),
+        "concurrency": (1, math.inf, "1 or more"),
+        "model_timeout": (math.ulp(0.0), sys.float_info.max, "a number of seconds above 0"),
+        "model_calls": (0, math.inf, "0 or more"),
+        "port": (0, 65535, "0 to 65535"),
+    }
+)
+"""Least, greatest, and both in words."""
+
+
+def _check_range(name: str, value: float) -> None:
+    least, greatest, words = _RANGES[name]
+    if not least <= value <= greatest:
+        raise SettingsError(f"{name} is {value}; it must be {words}")
 
 
 def load(
@@ -128,8 +143,8 @@ def _from_file(file: Path) -> dict[str, Any]:
         raise SettingsError(f"there is no settings file {file}") from error
     except OSError as error:
         raise SettingsError(f"the settings file {file} can't be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"the settings file {file} isn't valid TOML: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SettingsError(f"the settings file {file} isn't valid TOML in UTF-8: {error}") from error
     return {name: _checked(name, value, where=_place(file, name)) for name, value in table.items()}
 
 
@@ -178,10 +193,16 @@ def _checked(name: str, value: object, *, where: str) -> Any:
         try:
             if isinstance(value, bool) or (kind == "int" and isinstance(value, float)):
                 raise ValueError
-            return int(str(value)) if kind == "int" else float(str(value))
+            number = int(str(value)) if kind == "int" else float(str(value))
         except ValueError:
             whole = "a whole number" if kind == "int" else "a number"
             raise SettingsError(f"{where}: {name} is {value!r}; it takes {whole}") from None
+        try:
+            _check_range(name, number)
+        except SettingsError as error:
+            raise SettingsError(f"{where}: {error}") from None
+        return number
     if not isinstance(value, str):
-        raise SettingsError(f"{where}: {name} is {value!r}; it takes text")
+        # The value isn't quoted, as it may hold a key.
+        raise SettingsError(f"{where}: {name} takes text in quotes")
     return Secret(value) if "Secret" in kind else value
