@@ -126,12 +126,13 @@ class KeywordIndex:
 
     def _append_postings(self, terms: NDArray[np.int32], rows: Rows) -> None:
         """One entry for each pair of term and row, its frequency the number of times the pair occurs."""
-        pairs, frequencies = np.unique(terms.astype(np.int64) << 32 | rows, return_counts=True)
+        pairs, occurrences = np.unique(terms.astype(np.int64) << 32 | rows, return_counts=True)
         pair_terms, pair_rows = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
+        frequencies = occurrences.astype(np.int32)
         present, starts, counts = np.unique(pair_terms, return_index=True, return_counts=True)
         spans: list[tuple[int, int, int]] = np.column_stack((present, starts, starts + counts)).tolist()
         for term, start, end in spans:
-            self._postings[term].extend(pair_rows[start:end], frequencies[start:end].astype(np.int32))
+            self._postings[term].extend(pair_rows[start:end], frequencies[start:end])
 
 
 class _Postings:

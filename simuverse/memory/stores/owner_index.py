@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -59,8 +58,7 @@ class IndexedMemory(NamedTuple):
     vector: bytes
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A hit before its record is read; fields as in :class:`simuverse.memory.records.Hit`."""
 
     key: int
@@ -142,13 +140,13 @@ class OwnerIndex:
             keyword=[(id_of[row], score) for row, score in keyword.pairs],
             alpha=alpha,
         )
-        semantic_ranks, keyword_ranks = semantic.ranks, keyword.ranks
+        semantic_ranks, keyword_ranks, keys = semantic.ranks, keyword.ranks, self._live["key"]
         found: list[Found] = []
         for fused in fusion[: request.limit]:
             row = row_of[fused.id]
             found.append(
                 Found(
-                    key=int(self._columns["key"][row]),
+                    key=int(keys[row]),
                     cosine=None if cosines is None else min(1.0, max(-1.0, float(cosines[row]))),
                     bm25=float(bm25[row]) if bm25 is not None and row in keyword_ranks else None,
                     semantic_rank=semantic_ranks.get(row),

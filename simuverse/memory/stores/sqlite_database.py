@@ -25,8 +25,9 @@ from simuverse.memory.store import Entry, SearchRequest
 from simuverse.memory.stores.owner_index import IndexedMemory, OwnerIndex, microseconds
 from simuverse.memory.stores.sqlite_schema import connect, transaction
 
-_LOADED_AT_ONCE = 10_000
-"""Rows read into the arrays in one step: some 15 MB with vectors of 256 numbers."""
+_LOADED_AT_ONCE = 50_000
+"""Rows read into the arrays in one step: some 120 MB for that moment. Smaller steps load slower, as each goes through
+all of the words."""
 
 _ASKED_AT_ONCE = 500
 """Values in one ``IN (...)``; SQLite's own limit was 999 for long."""
