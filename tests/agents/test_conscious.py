@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simuverse.agents.agent import Agent
@@ -129,6 +129,7 @@ async def test_the_stronger_the_personality_the_cooler_its_call(strength: float,
     assert model.requests[0].temperature == pytest.approx(expected)
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1))
 def test_temperature_stays_within_its_bounds(strength: float) -> None:
     assert 0.1 <= temperature(strength) <= 1
@@ -266,6 +267,7 @@ def tags(text: str) -> list[str]:
     return re.findall(r"</?\w+", text)
 
 
+@settings(deadline=None)
 @given(text=hostile)
 def test_no_text_changes_the_structure_of_a_prompt_whoever_says_it(text: str) -> None:
     def prompt(t: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simuverse.agents.reflex import BY_RULE, MAX_QUERIES, Note, heard_from, notes, queries, statement
@@ -187,6 +187,7 @@ def test_any_script_is_noted_in_its_own_words(text: str) -> None:
     assert all(keyword in text for keyword in draft.keywords)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=40), st.lists(st.text(max_size=60), max_size=3))
 def test_no_text_is_too_odd_for_the_rules(text: str, name: str, sights: list[str]) -> None:
     found = notes("Mira", moment((name, text)), None, said(text), sights=sights)

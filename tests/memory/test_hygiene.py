@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simuverse.memory.analysis import tokens
@@ -16,6 +16,7 @@ KNOWN = tokens(
 words = st.lists(st.sampled_from(["ball", "mill", "rain", "9", "oven", "key"]), max_size=8)
 
 
+@settings(deadline=None)
 @given(words, words)
 def test_the_measures_are_shares_and_likeness_has_no_direction(one: list[str], other: list[str]) -> None:
     assert 0 <= containment(one, other) <= 1
@@ -24,6 +25,7 @@ def test_the_measures_are_shares_and_likeness_has_no_direction(one: list[str], o
     assert likeness(one, other) <= containment(one, other)
 
 
+@settings(deadline=None)
 @given(words.filter(bool))
 def test_a_text_holds_itself_and_is_like_itself_in_any_order(text: list[str]) -> None:
     assert containment(text, text[::-1]) == 1

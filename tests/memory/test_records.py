@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simuverse.memory.records import (
@@ -175,6 +175,7 @@ def test_an_id_is_the_same_in_every_process() -> None:
     assert memory_id("Jade", "t1", 0) == UUID("5e8aa7f2-5f01-52e0-95fc-d460d403abaf")
 
 
+@settings(deadline=None)
 @given(st.tuples(st.text(), st.text(), st.integers(0, 99)), st.tuples(st.text(), st.text(), st.integers(0, 99)))
 def test_ids_differ_wherever_owner_turn_or_place_differ(one: tuple[str, str, int], two: tuple[str, str, int]) -> None:
     separated = not any("\x1f" in text for text in (*one[:2], *two[:2]))
