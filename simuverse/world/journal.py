@@ -8,7 +8,8 @@ Wall-clock figures of the same turns are in ``telemetry.jsonl``, by seq.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import BufferedWriter
@@ -86,20 +87,25 @@ class Journal:
         self.folder = folder
         self.seq = 0
         self._hash = sha256()
-        self._lock = FileLock(folder / LOCK)
+        self._failed: RunFolderError | None = None
+        lock = FileLock(folder / LOCK)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire(blocking=False)
-            if (folder / RUN).exists():
-                self._lock.release()
-                raise RunFolderError(f"{folder} holds a run already. Choose another folder with --out, or delete it")
-            _write_whole(folder / RUN, msgspec.json.format(msgspec.json.encode(info)) + b"\n")
-            self._journal = (folder / JOURNAL).open("ab")
-            self._telemetry = (folder / TELEMETRY).open("ab")
+            with ExitStack() as stack:
+                lock.acquire(blocking=False)
+                stack.callback(lock.release)
+                if (folder / RUN).exists():
+                    raise RunFolderError(
+                        f"{folder} holds a run already. Choose another folder with --out, or delete it"
+                    )
+                self._journal = stack.enter_context((folder / JOURNAL).open("ab"))
+                self._telemetry = stack.enter_context((folder / TELEMETRY).open("ab"))
+                # Last, so that whatever has it is a whole run folder.
+                _write_whole(folder / RUN, msgspec.json.format(msgspec.json.encode(info)) + b"\n")
+                self._open = stack.pop_all()
         except Timeout as error:
             raise RunFolderError(f"{folder} is being written by another process. Choose another folder") from error
         except OSError as error:
-            self._lock.release()
             raise RunFolderError(f"{folder} can't be written: {error.strerror}. Choose another folder") from error
 
     def __enter__(self) -> Self:
@@ -131,27 +137,38 @@ class Journal:
 
     def commit(self) -> None:
         """Makes all that was appended survive a crash."""
-        try:
+        with self._writing():
             for file in (self._journal, self._telemetry):
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise self._unwritable(error) from error
 
     def close(self) -> None:
+        """Closes the files and lets go of the folder, whatever happens.
+
+        Raises:
+            RunFolderError: the last of it couldn't be written, and nobody has been told yet.
+        """
+        told = self._failed is not None
         try:
-            self._journal.close()
-            self._telemetry.close()
+            self._open.close()
         except OSError as error:
-            raise self._unwritable(error) from error
-        finally:
-            self._lock.release()
+            if not told:
+                raise self._unwritable(error) from error
 
     def _write(self, file: BufferedWriter, line: bytes) -> None:
-        try:
+        with self._writing():
             file.write(line)
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """After a first fault nothing more is written: half a line may stand there, which only the last one may be."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            yield
         except OSError as error:
-            raise self._unwritable(error) from error
+            self._failed = self._unwritable(error)
+            raise self._failed from error
 
     def _unwritable(self, error: OSError) -> RunFolderError:
         return RunFolderError(
@@ -169,7 +186,7 @@ def read_info(folder: Path) -> RunInfo:
     path = folder / RUN
     try:
         raw = path.read_bytes()
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise RunFolderError(
             f"{folder} is not a run folder: it has no {RUN}. `simuverse run --out {folder}` makes one"
         ) from error
