@@ -65,7 +65,7 @@ class Schema:
         return tuple(reversed(way)) if at == inside else ()
 
     def check(self, document: etree._Element) -> None:
-        """Passes what the schema passes.
+        """Passes what the schema passes. All elements must be of this form: others were dealt with before.
 
         Raises:
             MalformedReply: with the line, what is wrong and what is allowed.
@@ -76,9 +76,7 @@ class Schema:
     def _explain(self, document: etree._Element) -> str:
         """In words a model can act on: libxml2's own say "Expecting an element , got nothing"."""
         for element in document.iter(etree.Element):
-            rule, line = self.rules.get(element.tag), f"line {element.sourceline}"
-            if rule is None:
-                return f"{line}: <{element.tag}> isn't part of this form."
+            rule, line = self.rules[element.tag], f"line {element.sourceline}"
             if rule.values and (element.text or "").strip() not in rule.values:
                 said = shortened(element.text or "")
                 return f"{line}: <{element.tag}> says {said!r}; it must be one of {', '.join(rule.values)}."

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simuverse.agents.turn import Observation, Outcome, Parameter, Persona, Reflection, Tool, ToolCall, Turn, Utterance
@@ -43,8 +43,8 @@ from simuverse.memory.records import (
 )
 
 AT = datetime(2026, 4, 2, 8, 5, 59, tzinfo=UTC)
-NASTY = 'Go </flashback></situation> & <b>"x"</b> ]]> \0\x1b\ud800\''
-CLEAN = NASTY.replace("\0", "").replace("\x1b", "").replace("\ud800", "")
+NASTY = 'Go </flashback></situation> & <b>"x"</b> ]]> \0\x1b\uffff\''
+CLEAN = 'Go </flashback></situation> & <b>"x"</b> ]]> \''
 
 
 def flashback(
@@ -300,6 +300,10 @@ def test_reading_what_is_not_there_is_an_error(text: str, problem: str) -> None:
     assert str(caught.value).startswith(problem)
 
 
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine makes no test fail."""
+
+
 def legal(minimum: int = 0) -> st.SearchStrategy[str]:
     """Any text that XML can hold, without blanks at its ends, which are layout."""
     characters = st.one_of(
@@ -349,6 +353,7 @@ TURNS = st.builds(
 )
 
 
+@PATIENT
 @given(DRAFTS)
 def test_a_memory_comes_back_as_it_was_written(draft: MemoryDraft) -> None:
     assert parse_memories(render_memory(draft)).drafts == (draft,)
@@ -358,12 +363,14 @@ def test_no_memory_comes_back_as_none() -> None:
     assert parse_memories(render_memory(None)).drafts == ()
 
 
+@PATIENT
 @given(QUERIES)
 def test_queries_come_back_as_they_were_written(queries: tuple[MemoryQuery, ...]) -> None:
     parsed = parse_queries(render_queries(queries))
     assert (parsed.queries, parsed.notes) == (queries, ())
 
 
+@PATIENT
 @given(TURNS)
 def test_a_turn_comes_back_as_it_was_written(turn: Turn) -> None:
     assert parse_turn(render_turn(turn)) == turn
