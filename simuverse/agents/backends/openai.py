@@ -85,7 +85,7 @@ class OpenAIModel:
             name=self.name,
             address=base_url.rstrip("/"),
             start="Check the connection." if own else "Start the server, or correct the address.",
-            obtain=f"{base_url.rstrip('/')}/models lists what there is.",
+            obtain=f"{base_url.rstrip('/')}/models lists what there is; if not even that, the address may lack a /v1.",
             key=key or None,
         )
         self._timeout = timeout
