@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,7 +13,7 @@ from simuverse.errors import EmbedderUnavailable, StoreUnavailable
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.embedding import TextKind, Vectors
 from simuverse.memory.recall import Recalled, RecallSettings
-from simuverse.memory.records import Category, Cut, MemoryFilter, MemoryQuery, Provenance, SearchType, Source
+from simuverse.memory.records import Category, MemoryFilter, MemoryQuery, Provenance, SearchType, Source
 from simuverse.memory.scoring import PRESETS, preset
 from simuverse.memory.stores.sqlite import SQLiteStore
 from tests.memory.recalling import NOW, OPEN, Pool, summaries
@@ -52,10 +53,9 @@ async def test_what_was_kept_first_or_last_makes_no_difference_to_the_order(stor
 
 async def test_equals_come_in_the_order_of_their_ids_every_time(pool: Pool) -> None:
     kept = [await pool.keep("A gull stole the bread.") for _ in range(6)]
-    settings = replace(OPEN, contiguity=0)
 
-    first = await pool.recall("the gull and the bread", settings=settings)
-    again = await pool.recall("the gull and the bread", settings=settings)
+    first = await pool.recall("the gull and the bread")
+    again = await pool.recall("the gull and the bread")
 
     assert first == again
     assert [c.memory.id for c in first.candidates] == sorted((m.id for m in kept), key=str)
@@ -79,8 +79,6 @@ async def test_every_candidate_recomputes_from_its_figures_best_first(pool: Pool
         factors = (score.relevance, score.importance, score.recency)
         assert score.total == pytest.approx(sum(f.weight * f.scaled for f in factors))
         assert score.total == pytest.approx(sum(score.parts.values()))
-        best = max(found.fused for found in candidate.found_by)
-        assert score.relevance.raw == pytest.approx(min(1, best + candidate.lent))
     totals = [candidate.score.total for candidate in recalled.candidates]
     assert totals == sorted(totals, reverse=True)
 
@@ -105,19 +103,23 @@ async def test_what_three_queries_find_comes_once_with_the_best_of_them_and_all_
     brass = await pool.keep("Mira hid the brass key under the mill.")
     await pool.keep("Tomas rowed to the island.")
 
-    recalled = await pool.recall(
+    queries = (
         MemoryQuery(search_type=SearchType.KEYWORD, text="mill"),
         MemoryQuery(search_type=SearchType.SEMANTIC, text="the brass key"),
-        "Where did Mira hide the key, under which roof or stone?",
+        MemoryQuery(text="Where did Mira hide the key, under which roof or stone?"),
     )
+
+    recalled = await pool.recall(*queries)
+    apart = [await pool.recall(query) for query in queries]
 
     [found] = [c for c in recalled.candidates if c.memory.id == brass.id]
     assert [f.query for f in found.found_by] == [0, 1, 2]
-    assert found.score.relevance.raw == max(f.fused for f in found.found_by)
+    alone = [c.score.relevance.raw for one in apart for c in one.candidates if c.memory.id == brass.id]
+    assert len(alone) == 3
+    assert found.score.relevance.raw == max(alone)
     assert [flashback.memory.id for flashback in recalled.flashbacks].count(brass.id) == 1
     keyword, semantic, hybrid = found.found_by
     assert keyword.bm25 is not None
-    assert keyword.cosine is None
     assert semantic.cosine is not None
     assert semantic.bm25 is None
     assert hybrid.cosine is not None
@@ -239,45 +241,31 @@ async def test_what_fails_outside_is_raised(pool: Pool, store: SQLiteStore) -> N
 # --- neighbours -------------------------------------------------------------------------------------------------------
 
 
-async def test_neighbours_in_an_episode_lend_each_other_a_share_of_their_relevance(pool: Pool) -> None:
-    asked = await pool.keep("Mira: Where did the brass key go?", episode="talk", position=1)
-    answer = await pool.keep("Tomas: Under the third stone.", episode="talk", position=2)
-    later = await pool.keep("Mira: Good night then.", episode="talk", position=3)
-    elsewhere = await pool.keep("Greta: Two loaves, please.", episode="shop", position=2)
-    nowhere = await pool.keep("A moth sat on the lamp.", position=2)
-
-    recalled = await pool.recall("Where is the brass key?", settings=replace(OPEN, contiguity=0.3))
-
-    found = {c.memory.id: c for c in recalled.candidates}
-    own = {key: max(f.fused for f in c.found_by) for key, c in found.items()}
-    assert found[answer.id].lent == pytest.approx(0.3 * max(own[asked.id], own[later.id]))
-    assert found[answer.id].lent > 0
-    assert found[asked.id].lent == pytest.approx(0.3 * own[answer.id])
-    assert found[elsewhere.id].lent == 0
-    assert found[nowhere.id].lent == 0
-    apart = await pool.recall("Where is the brass key?", settings=replace(OPEN, contiguity=0))
-    assert {c.lent for c in apart.candidates} == {0}
+def relevance_of(recalled: Recalled) -> dict[UUID, float]:
+    return {candidate.memory.id: candidate.score.relevance.raw for candidate in recalled.candidates}
 
 
-async def test_of_several_memories_of_one_place_the_best_lends(pool: Pool) -> None:
-    texts = ["Mira: Where did the brass key go?", "Greta went by with bread.", "A gull cried twice.", "Rain began."]
-    crowded = [await pool.keep(text, episode="talk", position=1) for text in texts]
-    answer = await pool.keep("Tomas: Under the third stone.", episode="talk", position=2)
-
-    recalled = await pool.recall("Where is the brass key?", settings=replace(OPEN, contiguity=0.5))
-
-    found = {c.memory.id: c for c in recalled.candidates}
-    best = max(max(f.fused for f in found[memory.id].found_by) for memory in crowded)
-    assert found[answer.id].lent == pytest.approx(0.5 * best)
-
-
-async def test_what_neighbours_lend_opens_no_gate(pool: Pool) -> None:
+async def test_what_was_said_around_it_helps_to_find_a_memory(pool: Pool) -> None:
     await pool.keep("Mira: Where did the brass key go?", episode="talk", position=1)
-    answer = await pool.keep("A moth sat on Tomas.", episode="talk", position=2)
+    answer = await pool.keep("Tomas: Under the third stone.", episode="talk", position=2)
+    await pool.keep("Greta: Two loaves, please.", episode="shop", position=1)
+    elsewhere = await pool.keep("Tomas: Under the third stone.", episode="shop", position=2)
+    nowhere = await pool.keep("Tomas: Under the third stone.", position=2)
 
-    recalled = await pool.recall("Where is the brass key?", settings=RecallSettings(contiguity=1))
+    found = relevance_of(await pool.recall("Where is the brass key?"))
 
-    assert summaries(recalled) == ["Mira: Where did the brass key go?"]
-    [cut] = [c for c in recalled.candidates if c.memory.id == answer.id]
-    assert cut.lent > 0
-    assert cut.cut is Cut.GATE
+    assert found[answer.id] > found[elsewhere.id]
+    assert found[answer.id] > found[nowhere.id]
+
+
+@pytest.mark.parametrize("question_first", [True, False])
+async def test_of_several_memories_of_one_place_the_best_helps(pool: Pool, question_first: bool) -> None:
+    texts = ["Mira: Where did the brass key go?", "Greta went by with bread.", "A gull cried twice.", "Rain began."]
+    for text in texts if question_first else texts[::-1]:
+        await pool.keep(text, episode="talk", position=1)
+    answer = await pool.keep("Tomas: Under the third stone.", episode="talk", position=2)
+    elsewhere = await pool.keep("Tomas: Under the third stone.", episode="shop", position=2)
+
+    found = relevance_of(await pool.recall("Where is the brass key?"))
+
+    assert found[answer.id] > found[elsewhere.id]
