@@ -25,6 +25,7 @@ from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.recall import RecallSettings
+from simuverse.memory.records import MemoryFilter
 from simuverse.memory.scoring import preset
 from simuverse.memory.store import MemoryCollection, MemoryStore
 from simuverse.world import scenario as scenarios
@@ -345,7 +346,8 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
             store = await open_store(f"sqlite:{folder}/{MEMORY}" if inside else store_name, embedder)
             stack.push_async_callback(store.aclose)
             collections = {persona.name: await store.collection(persona.name) for persona in scenario.personas}
-        run = run_id(scenario, settings.seed, sum([await one.count() for one in collections.values()]))
+        ever = MemoryFilter(include_superseded=True, include_forgotten=True)
+        run = run_id(scenario, settings.seed, sum([await one.count(filter=ever) for one in collections.values()]))
         journal: Journal | None = None
         if folder is not None:
             journal = stack.enter_context(

@@ -24,6 +24,9 @@ from simuverse.world.scenario import Scenario
 from simuverse.world.state import World, state_hash
 from simuverse.world.tools import apply, begin_tick, offered, place
 
+OUTAGE = 5
+"""Model calls in a row without a reply after which going on would only repeat them."""
+
 Value = TypeVar("Value")
 
 
@@ -46,6 +49,9 @@ class Simulation:
         run: id of the run, part of every turn's id.
         concurrency: how many agents think at once, 1 or more. Never changes what happens.
         journal: None keeps no record.
+
+    Attributes:
+        unanswered: the latest model calls in a row that had no reply; at :data:`OUTAGE` it is time to stop.
     """
 
     def __init__(
@@ -68,6 +74,7 @@ class Simulation:
         self.seed = seed
         self.world: World = scenario.world
         self.last: dict[str, TurnTrace] = {}
+        self.unanswered = 0
         self._journal = journal
         self._slots = asyncio.Semaphore(concurrency)
         clock.set(scenario.start)
@@ -101,16 +108,18 @@ class Simulation:
         frozen = self.world
         thoughts = await self._together(self._think(agent, frozen) for agent in self.agents.values())
         by_name = dict(zip(self.agents, thoughts, strict=True))
-        outcomes: list[tuple[Thought, Outcome, float]] = []
+        outcomes: list[tuple[Agent, Thought, Outcome, float]] = []
         for name in self._order():
             started = time.perf_counter()
             thought = by_name[name]
             applied = apply(self.world, name, thought.decision.call, turn=thought.observation.turn)
             self.world = applied.world
-            outcomes.append((thought, applied.outcome, time.perf_counter() - started))
+            outcomes.append((self.agents[name], thought, applied.outcome, time.perf_counter() - started))
         traces = await self._together(self._reflect(*outcome) for outcome in outcomes)
         for trace in traces:
             self.last[trace.agent] = trace
+            for call in trace.calls:
+                self.unanswered = self.unanswered + 1 if call.reply is None else 0
         self._record(traces)
         return tuple(traces)
 
@@ -155,10 +164,9 @@ class Simulation:
         async with self._slots:
             return await agent.think(observation, offered(world, agent.name))
 
-    async def _reflect(self, thought: Thought, outcome: Outcome, acted: float) -> TurnTrace:
+    async def _reflect(self, agent: Agent, thought: Thought, outcome: Outcome, acted: float) -> TurnTrace:
         async with self._slots:
-            name = thought.observation.turn.rsplit("/", 1)[1]
-            trace = await self.agents[name].reflect(thought, outcome, tick=self.tick)
+            trace = await agent.reflect(thought, outcome, tick=self.tick)
         return replace(trace, timings=replace(trace.timings, act=acted))
 
     def _order(self) -> list[str]:
