@@ -7,10 +7,11 @@ are loaded when they are first used, so that the import costs next to nothing.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
+
     from simuverse.agents.agent import Agent as Agent
     from simuverse.agents.chat import ChatModel as ChatModel
     from simuverse.agents.conscious import ConsciousAgent as ConsciousAgent
@@ -59,10 +60,13 @@ _HOMES = {
     "open_subconscious": "wiring",
 }
 
-__version__ = version("simu-verse")
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        # It takes a good part of the standard library to know.
+        from importlib.metadata import version
+
+        return version("simu-verse")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'simuverse' has no attribute {name!r}")

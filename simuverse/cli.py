@@ -9,6 +9,7 @@ import asyncio
 import sys
 import threading
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -19,8 +20,9 @@ from simuverse import __version__, report, wiring
 from simuverse.agents.trace import TurnTrace
 from simuverse.cli_memories import memories_app
 from simuverse.config import Settings, load
-from simuverse.errors import SimuverseError, UnknownAgent, UsageError
-from simuverse.world.journal import read_info, read_turns
+from simuverse.errors import ModelUnavailable, SimuverseError, UnknownAgent, UsageError
+from simuverse.world.journal import RUN, read_info, read_turns
+from simuverse.world.simulation import OUTAGE
 
 app = typer.Typer(
     name="simuverse",
@@ -139,7 +141,12 @@ def run(
         },
     )
     folder = out or wiring.next_folder(settings.scenario, settings.seed)
-    asyncio.run(_run(settings, folder, ticks))
+    try:
+        asyncio.run(_run(settings, folder, ticks))
+    except KeyboardInterrupt:
+        if (folder / RUN).exists():
+            typer.echo(f"interrupted; every finished tick is in {folder}", err=True)
+        raise
 
 
 async def _run(settings: Settings, folder: Path, ticks: int) -> None:
@@ -148,8 +155,15 @@ async def _run(settings: Settings, folder: Path, ticks: int) -> None:
         typer.echo(f"store {parts.store} | embedder {parts.embedder} | model {parts.model} | mind {parts.subconscious}")
         typer.echo(f"run folder {folder}")
         for _ in range(ticks):
-            for trace in await simulation.step():
+            traces = await simulation.step()
+            for trace in traces:
                 typer.echo(_turn_line(trace))
+            if simulation.unanswered >= OUTAGE:
+                problem = next(call.problem for trace in traces for call in trace.calls if call.reply is None)
+                raise ModelUnavailable(
+                    f"{simulation.unanswered} model calls in a row had no reply, so the run in {folder} ended after "
+                    f"tick {simulation.tick}. The first: {problem}"
+                )
     typer.echo(f"journal sha256: {simulation.journal_sha256}")
 
 
@@ -206,31 +220,47 @@ def chat(
             "store": store,
         },
     )
-    asyncio.run(_chat(name, me, why, settings))
-
-
-async def _chat(name: str, me: str, why: bool, settings: Settings) -> None:
-    async with wiring.open_dialogue(name, partner=me, settings=settings) as opened:
-        parts = opened.parts
-        typer.echo(f"{name} runs on {parts.model}, mind {parts.subconscious}, store {parts.store}. An empty line ends.")
-        while line := (await asyncio.to_thread(_read_line, f"{me}: ")).strip():
-            trace = await opened.dialogue.answer(line)
-            if why:
-                for flashback in trace.recollection:
-                    typer.secho(f"  (recalled: {flashback.memory.summary})", dim=True)
-            said = trace.outcome.said
+    with asyncio.Runner() as runner:
+        opening = wiring.open_dialogue(name, partner=me, settings=settings)
+        opened = runner.run(opening.__aenter__())
+        try:
+            parts = opened.parts
             typer.echo(
-                f"{name}: {said.text}" if said is not None else f"({name} says nothing: {trace.outcome.sentence})"
+                f"{name} runs on {parts.model}, mind {parts.subconscious}, store {parts.store}. An empty line ends."
             )
-            for problem in trace.problems:
-                typer.echo(f"  problem: {problem}", err=True)
+            # Read between two turns of the loop, not on it: a thread of its own that waits for a line can't be ended.
+            while line := _read_line(f"{me}: ").strip():
+                _show_answer(name, runner.run(opened.dialogue.answer(line)), why=why)
+        finally:
+            runner.run(opening.__aexit__(None, None, None))
+
+
+def _show_answer(name: str, trace: TurnTrace, *, why: bool) -> None:
+    if trace.decision.failed and all(call.reply is None for call in trace.decision.calls):
+        raise ModelUnavailable(f"{name} can't answer. {'; '.join(trace.decision.problems)}")
+    if why:
+        for flashback in trace.recollection:
+            typer.secho(f"  (recalled: {flashback.memory.summary})", dim=True)
+    said = trace.outcome.said
+    typer.echo(f"{name}: {said.text}" if said is not None else f"({name} says nothing: {trace.outcome.sentence})")
+    for problem in trace.problems:
+        typer.echo(f"  problem: {problem}", err=True)
 
 
 def _read_line(prompt: str) -> str:
-    """A line from standard input, empty at its end."""
+    """A line from standard input, empty at its end.
+
+    Raises:
+        UsageError: it isn't text in the terminal's encoding.
+    """
     if sys.stdin.isatty():
         typer.echo(prompt, nl=False)
-    return sys.stdin.readline()
+    try:
+        return sys.stdin.buffer.readline().decode(sys.stdin.encoding)
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"what was typed isn't {sys.stdin.encoding}: {error.reason}. Nothing was made of it"
+        ) from error
 
 
 @app.command(epilog="Example: simuverse doctor --model ollama:qwen2.5:14b")
@@ -263,8 +293,22 @@ def main() -> None:
 
     The library ends it itself after Ctrl-C, with 130, and after what was typed wrongly, with 2.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A memory may be in any script, a terminal need not.
+            stream.reconfigure(errors="backslashreplace")
     try:
+        _check_words(sys.argv[1:])
         app()
     except SimuverseError as error:
         typer.echo(f"simuverse: {error}", err=True)
         sys.exit(error.exit_code)
+
+
+def _check_words(words: list[str]) -> None:
+    """Raises:
+    UsageError: one isn't text in the system's encoding.
+    """
+    for word in words:
+        if word.encode("utf-8", "ignore").decode("utf-8") != word:
+            raise UsageError(f"{word!r} isn't {sys.getfilesystemencoding()}. Type it again, or rename the file")
