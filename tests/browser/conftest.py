@@ -73,7 +73,7 @@ class Visit:
 
     def select(self, name: str) -> None:
         """Presses someone's button and waits for the newest turn in the panel."""
-        self.page.get_by_role("button", name=name).first.click()
+        self.page.click(f"button[data-agent={name}]")
         self.page.wait_for_function(
             """(name) => {
                 const agent = simuverse.run.state.agents.find((one) => one.name === name);
@@ -113,8 +113,9 @@ class Visit:
 Visits = Callable[..., contextlib.AbstractContextManager[Visit]]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
+    """One a module: while Playwright is open its loop runs, and no test that is a coroutine can."""
     if not CHROMIUM.exists():
         reason = f"{CHROMIUM} is missing: apt install chromium"
         if os.environ.get("CI"):
