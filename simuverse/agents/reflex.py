@@ -4,8 +4,9 @@ PURE. The rules are few and stated, and what they write says so: every draft is 
 exchange's own, in whatever language they were said; the cue words below are English and only sharpen category and
 importance.
 
-Importance, 1 to 10: a few words or a question 2, a sight 3, a statement or deed 4; 1 more for a figure or a name in it;
-2 more for a promise or plan, 1 more for a feeling; at least 8 for one of life's events.
+Importance, 1 to 10, is how much it tells. A greeting or a question 1, a sight 3, anything else 2 and 1 more for every
+six words that a search looks at, up to 6; 1 more for what answers a question, for a figure or a name, for a feeling; 2
+for a promise or plan; at least 8 for one of life's events.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ from simuverse.memory.records import (
 MAX_QUERIES = 3
 BY_RULE = "by_rule"
 _FEW_TOKENS = 3
+_PLAIN = 2
+
+LITTLE, SIGHT, LIFE_EVENT = 1, 3, 8
+"""Importance of greetings and questions, of things seen, and at least of life's events."""
 
 _WORD = re.compile(r"[\w][\w'’-]*")
 _PLANS = frozenset(("promise", "promised", "will", "plan", "planned", "tomorrow", "appointment", "agreed", "deadline"))
@@ -78,7 +83,13 @@ def queries(observation: Observation) -> tuple[MemoryQuery, ...]:
 
 
 def notes(
-    owner: str, observation: Observation, call: ToolCall | None, outcome: Outcome | None, *, sights: Iterable[str] = ()
+    owner: str,
+    observation: Observation,
+    call: ToolCall | None,
+    outcome: Outcome | None,
+    *,
+    sights: Iterable[str] = (),
+    asked: bool = False,
 ) -> tuple[Note, ...]:
     """What there is to remember of a turn: what was said to the owner, what the owner said and did, what is new to see.
 
@@ -86,16 +97,18 @@ def notes(
 
     Args:
         sights: those of ``observation.noticed`` that are new to the owner.
+        asked: whether the last thing said before was a question.
     """
     turn = observation.turn
     found: list[Note] = []
     for utterance in observation.heard:
         if not _WORD.search(utterance.text):
             continue
-        found.append(Note(draft=_spoken(utterance), provenance=heard_from(owner, utterance, turn)))
+        found.append(Note(draft=_spoken(utterance, answer=asked), provenance=heard_from(owner, utterance, turn)))
+        asked = is_question(utterance.text)
     if outcome is not None and outcome.said is not None:
         own = Provenance(source=Source.OWN_ACTION, turn=turn, messages=(outcome.said.id,))
-        found.append(Note(draft=_spoken(outcome.said), provenance=own))
+        found.append(Note(draft=_spoken(outcome.said, answer=asked), provenance=own))
     if call is not None and outcome is not None and outcome.notable:
         found.append(
             Note(draft=_deed(owner, call, outcome), provenance=Provenance(source=Source.OWN_ACTION, turn=turn))
@@ -103,7 +116,7 @@ def notes(
     for sight in sights:
         found.append(
             Note(
-                draft=_draft(f"{owner} saw: {sight}", sight, Category.OBSERVATION, base=3),
+                draft=_draft(f"{owner} saw: {sight}", sight, Category.OBSERVATION, importance=SIGHT),
                 provenance=Provenance(source=Source.OBSERVED, turn=turn),
             )
         )
@@ -123,33 +136,38 @@ def heard_from(owner: str, utterance: Utterance, turn: str) -> Provenance:
 
 def statement(text: str) -> MemoryDraft:
     """A draft of a plain text that no one said aloud."""
-    return _draft(text, text, Category.KNOWLEDGE, base=4)
+    return _draft(text, text, Category.KNOWLEDGE)
 
 
-def _spoken(utterance: Utterance) -> MemoryDraft:
+def is_question(text: str) -> bool:
+    """By its last mark: Latin, Chinese and Japanese, Arabic and Greek."""
+    return text.rstrip().endswith(("?", "？", "؟", "\u037e", ";"))
+
+
+def _spoken(utterance: Utterance, *, answer: bool) -> MemoryDraft:
     text = utterance.text.strip()
-    question = text.endswith(("?", "？", "؟", ";"))
-    base = 2 if question or len(tokens(text)) <= _FEW_TOKENS else 4
-    return _draft(f"{utterance.speaker}: {text}", text, Category.CONVERSATION, base=base)
+    tells = _how_much_it_tells(text)
+    little = is_question(text) or (len(tokens(text)) <= _FEW_TOKENS and tells == _PLAIN)
+    importance = LITTLE if little else tells + (1 if answer else 0)
+    return _draft(f"{utterance.speaker}: {text}", text, Category.CONVERSATION, importance=importance)
 
 
 def _deed(owner: str, call: ToolCall, outcome: Outcome) -> MemoryDraft:
     deed = " ".join((call.tool, *call.arguments.values()))
-    return _draft(f"{owner}, {deed}: {outcome.sentence}", outcome.sentence, Category.ACTION, base=4)
+    return _draft(f"{owner}, {deed}: {outcome.sentence}", outcome.sentence, Category.ACTION)
 
 
-def _draft(summary: str, text: str, category: Category, *, base: int) -> MemoryDraft:
-    words = [word.lower() for word in _WORD.findall(text)]
-    names = _names(text)
-    importance = base + (1 if names else 0)
-    if not _PLANS.isdisjoint(words):
-        importance += 2
+def _draft(summary: str, text: str, category: Category, *, importance: int | None = None) -> MemoryDraft:
+    """Args: importance: as far as it is known; by default how much ``text`` tells."""
+    words = _words(text)
+    if words & _PLANS:
         category = Category.PLAN
-    if not _FEELINGS.isdisjoint(words):
-        importance += 1
+    if words & _FEELINGS:
         category = Category.EMOTION
-    if not _LIFE.isdisjoint(words):
-        importance = max(importance, 8)
+    importance = _how_much_it_tells(text) if importance is None else importance
+    if words & _LIFE:
+        importance = max(importance, LIFE_EVENT)
+    names = _names(text)
     return MemoryDraft(
         summary=summary,
         category=category,
@@ -158,6 +176,16 @@ def _draft(summary: str, text: str, category: Category, *, base: int) -> MemoryD
         importance=min(importance, IMPORTANCE_MAX),
         flags=(BY_RULE,),
     )
+
+
+def _how_much_it_tells(text: str) -> int:
+    words = _words(text)
+    length = min(4, len(tokens(text)) // 6)
+    return _PLAIN + length + bool(_names(text)) + 2 * bool(words & _PLANS) + bool(words & _FEELINGS)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def _names(text: str) -> list[str]:

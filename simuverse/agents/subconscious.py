@@ -86,6 +86,7 @@ class SubconsciousAgent:
         self.settings = settings or RecallSettings()
         self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
         self._sighted: set[str] = set()
+        self._asked = False
         self._opened = clock.now()
         self._texts = 0
 
@@ -223,7 +224,10 @@ class SubconsciousAgent:
         elif unsaid is not None:
             notes = (unsaid,)
         else:
-            notes = reflex.notes(self.owner, observation, exchange.call, exchange.outcome, sights=sights)
+            notes = reflex.notes(
+                self.owner, observation, exchange.call, exchange.outcome, sights=sights, asked=self._asked
+            )
+            self._asked = _ends_in_question(exchange, before=self._asked)
         known = [memory_tokens(flashback.memory) for flashback in exchange.recollection]
         fresh = [note for note in notes if not _restates(note.draft, known)]
         refused = tuple(f"restates a flashback: {note.draft.summary}" for note in notes if note not in fresh)
@@ -345,6 +349,13 @@ class SubconsciousAgent:
 
 def _restates(draft: MemoryDraft, known: Sequence[Sequence[str]]) -> bool:
     return restates(tokens(draft.summary), known, vital=tokens(draft.critical_information))
+
+
+def _ends_in_question(exchange: Exchange, *, before: bool) -> bool:
+    """Whether the last thing said by the end of it was a question; ``before``: by its beginning."""
+    said = exchange.outcome.said if exchange.outcome is not None else None
+    spoken = (*exchange.observation.heard, *filter(None, (said,)))
+    return reflex.is_question(spoken[-1].text) if spoken else before
 
 
 def _as_draft(memory: Memory) -> MemoryDraft:

@@ -14,7 +14,7 @@ from simuverse.agents.chat import Purpose
 from simuverse.agents.trace import ModelCall, Recollection, TurnTrace
 from simuverse.agents.turn import Observation, Reflection, ToolCall
 from simuverse.dashboard.wording import age, conditions, when, why_cut
-from simuverse.memory.records import Candidate, Factor, FoundBy, Memory, MemoryQuery, Score, Source
+from simuverse.memory.records import Candidate, Factor, FoundBy, Memory, MemoryQuery, Relevance, Score, Source
 
 Card = dict[str, Any]
 
@@ -159,12 +159,18 @@ def _weighed(score: Score, found_by: Sequence[FoundBy], candidate: Candidate | N
         },
         "found_by": [{**_figures(found), "query": found.query + 1} for found in found_by],
         "matched": None if candidate is None else candidate.matched,
-        "lent": None if candidate is None else candidate.lent,
+        "signals": {} if candidate is None else _signals(candidate.relevance),
     }
 
 
 def _factor(name: str, factor: Factor) -> Card:
     return {"name": name, "raw": factor.raw, "scaled": factor.scaled, "weight": factor.weight, "part": factor.part}
+
+
+def _signals(relevance: Relevance) -> dict[str, float]:
+    """What relevance is made of, without what had no part in it."""
+    parts = {field.name: getattr(relevance, field.name) for field in fields(relevance)}
+    return {name: part for name, part in parts.items() if part}
 
 
 def _figures(value: FoundBy) -> Card:

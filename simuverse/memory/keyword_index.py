@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
+from math import log1p
 from typing import Any
 
 import numpy as np
@@ -99,10 +100,15 @@ class KeywordIndex:
             postings = self._found(term)
             if postings is None:
                 continue
-            idf = np.log1p((len(self) - postings.size + 0.5) / (postings.size + 0.5)) * times
+            idf = self._idf(postings.size) * times
             rows, frequencies = postings.rows, postings.frequencies
             scores[rows] += idf * frequencies / (frequencies + K1 * (1 - B + B / average * self._lengths[rows]))
         return scores
+
+    def reach(self, terms: Iterable[str]) -> float:
+        """The sum of the terms' idf, of those that occur nowhere too: what no score can pass."""
+        found = ((self._found(term), times) for term, times in Counter(terms).items())
+        return sum(self._idf(postings.size if postings else 0) * times for postings, times in found)
 
     def holding(self, terms: Iterable[str], *, size: int) -> NDArray[np.bool_]:
         """Which rows hold every one of the terms; none does if there are no terms."""
@@ -113,6 +119,9 @@ class KeywordIndex:
             if postings is not None:
                 matched[postings.rows] += 1
         return (matched == len(wanted)) if wanted else np.zeros(size, dtype=np.bool_)
+
+    def _idf(self, containing: int) -> float:
+        return log1p((len(self) - containing + 0.5) / (containing + 0.5))
 
     def _found(self, term: str) -> _Postings | None:
         number = self._term_ids.get(term)

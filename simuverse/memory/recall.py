@@ -13,12 +13,24 @@ from datetime import datetime, timedelta
 from math import ceil
 from uuid import UUID
 
-from simuverse.memory.analysis import matched_share, memory_tokens, query_terms
+from simuverse.memory.analysis import matched_share, memory_tokens, query_terms, tokens
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
-from simuverse.memory.records import Candidate, Cut, Flashback, FoundBy, Hit, Memory, MemoryQuery, SearchType
+from simuverse.memory.records import (
+    NO_RELEVANCE,
+    Candidate,
+    Cut,
+    Flashback,
+    FoundBy,
+    Hit,
+    Memory,
+    MemoryQuery,
+    Relevance,
+    SearchType,
+)
+from simuverse.memory.relevance import Evidence, relevance
 from simuverse.memory.scoring import Preset, Weighed, preset, score_all
-from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest
+from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest, Vector
 
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for Latin letters; a budget is a bound, not a bill."""
@@ -37,9 +49,10 @@ class RecallSettings:
     Args:
         preset: the three factors' weights and scaling.
         count, tokens: the most that comes back, in flashbacks and in (estimated) tokens. Never passed.
-        min_cosine, min_matched: the gate. A memory passes that is near enough in meaning, or that holds enough of the
-            words of one of the queries (share, 0 to 1). Both are absolute, unlike fused scores.
-        contiguity: how much of its relevance a memory lends to its neighbours in the same episode, 0 to 1.
+        min_cosine, min_matched, min_found: the gate. A memory passes that is near enough in meaning; or that holds
+            enough of the words of one of the queries (share, 0 to 1); or whose words, read in their context, are enough
+            of what a query asks for (BM25 as a share of what it could reach, 0 to 1). All three are absolute, unlike
+            the signals that rank.
         cool_down: a memory shown in the last so many turns stays away, unless it is asked for again: unless it holds
             ``asked_again`` of a query's words.
         runners_up: how many of those that were cut are kept for the record.
@@ -51,7 +64,7 @@ class RecallSettings:
     tokens: int = 600
     min_cosine: float = 0.45
     min_matched: float = 0.3
-    contiguity: float = 0.2
+    min_found: float = 0.12
     cool_down: int = 3
     asked_again: float = 0.4
     runners_up: int = 10
@@ -64,7 +77,7 @@ class RecallSettings:
                 raise ValueError(f"{name} {getattr(self, name)} is below {low}")
         if not -1 <= self.min_cosine <= 1:
             raise ValueError(f"min_cosine {self.min_cosine} is outside -1 to 1")
-        for name in ("min_matched", "contiguity", "asked_again", "alpha"):
+        for name in ("min_matched", "min_found", "asked_again", "alpha"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} {getattr(self, name)} is outside 0 to 1")
 
@@ -85,10 +98,20 @@ class _Pooled:
     memory: Memory
     tokens: list[str]
     found_by: list[FoundBy] = field(default_factory=list[FoundBy])
-    relevance: float = 0.0
+    relevance: Relevance = NO_RELEVANCE
     cosine: float | None = None
+    found: float = 0.0
     matched: float = 0.0
-    lent: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Searched:
+    """One query with what its two searches found: each memory alone, and read in its context."""
+
+    query: MemoryQuery
+    terms: tuple[str, ...]
+    alone: list[Hit]
+    in_context: list[Hit]
 
 
 async def recall(
@@ -109,13 +132,11 @@ async def recall(
     Raises:
         StoreError, EmbedderError: it couldn't be searched.
     """
-    terms = [query_terms(query.keyword_text) for query in queries]
-    results = await _search(queries, terms, collection=collection, embedder=embedder, alpha=settings.alpha)
-    pool = _merge(results, terms)
+    searched = await _search(queries, collection=collection, embedder=embedder, alpha=settings.alpha)
+    pool = _merge(searched)
     if not pool:
         return Recalled()
-    _lend(pool, settings.contiguity)
-    weighed = [Weighed(memory=p.memory, relevance=min(1.0, p.relevance + p.lent), cosine=p.cosine or 0.0) for p in pool]
+    weighed = [Weighed(memory=p.memory, relevance=p.relevance.total, cosine=p.cosine or 0.0) for p in pool]
     scores = score_all(weighed, settings.preset, now=now, step=settings.step)
     order = sorted(range(len(pool)), key=lambda i: (-round(scores[i].total, 9), str(pool[i].memory.id)))
     ranked = [
@@ -125,7 +146,7 @@ async def recall(
                 score=scores[i],
                 found_by=tuple(pool[i].found_by),
                 matched=pool[i].matched,
-                lent=pool[i].lent,
+                relevance=pool[i].relevance,
             ),
             pool[i],
         )
@@ -135,68 +156,81 @@ async def recall(
 
 
 async def _search(
-    queries: Sequence[MemoryQuery],
-    terms: Sequence[tuple[str, ...]],
-    *,
-    collection: MemoryCollection,
-    embedder: Embedder,
-    alpha: float,
-) -> list[list[Hit]]:
-    """All queries at once; the hits of each."""
-    semantic = [i for i, query in enumerate(queries) if query.search_type is not SearchType.KEYWORD]
-    vectors = await embedder.embed([queries[i].semantic_text for i in semantic], kind="query")
-    vector_of = dict(zip(semantic, vectors, strict=True))
-    return await asyncio.gather(
-        *(
-            collection.search(
-                SearchRequest(
-                    search_type=query.search_type,
-                    terms=terms[i],
-                    vector=vector_of.get(i),
-                    filter=query.filter,
-                    alpha=alpha,
-                )
-            )
-            for i, query in enumerate(queries)
+    queries: Sequence[MemoryQuery], *, collection: MemoryCollection, embedder: Embedder, alpha: float
+) -> list[_Searched]:
+    """All queries at once."""
+    vectors = await embedder.embed([query.semantic_text for query in queries], kind="query")
+
+    async def search(query: MemoryQuery, vector: Vector) -> _Searched:
+        terms = query_terms(query.keyword_text)
+        request = SearchRequest(
+            search_type=query.search_type, terms=terms, vector=vector, filter=query.filter, alpha=alpha
         )
-    )
+        if query.search_type is SearchType.SEMANTIC:
+            return _Searched(query=query, terms=(), alone=await collection.search(request), in_context=[])
+        wider = replace(request, search_type=SearchType.KEYWORD, in_context=True)
+        alone, in_context = await asyncio.gather(collection.search(request), collection.search(wider))
+        return _Searched(query=query, terms=terms, alone=alone, in_context=in_context)
+
+    return await asyncio.gather(*(search(query, vector) for query, vector in zip(queries, vectors, strict=True)))
 
 
-def _merge(results: Sequence[Sequence[Hit]], terms: Sequence[tuple[str, ...]]) -> list[_Pooled]:
+def _merge(searched: Sequence[_Searched]) -> list[_Pooled]:
     """One entry a memory: the best relevance, and every query that found it."""
     pool: dict[UUID, _Pooled] = {}
-    for number, hits in enumerate(results):
-        for hit in hits:
+    for number, one in enumerate(searched):
+        alone = {hit.memory.id: hit for hit in one.alone}
+        in_context = {hit.memory.id: hit for hit in one.in_context}
+        hits = [*one.alone, *(hit for hit in one.in_context if hit.memory.id not in alone)]
+        reach = max((hit.reach or 0.0 for hit in one.alone), default=0.0)
+        weighed = relevance(
+            [_evidence(one, alone.get(hit.memory.id), in_context.get(hit.memory.id)) for hit in hits], reach=reach
+        )
+        for hit, weight in zip(hits, weighed, strict=True):
             entry = pool.get(hit.memory.id)
             if entry is None:
                 entry = pool[hit.memory.id] = _Pooled(memory=hit.memory, tokens=memory_tokens(hit.memory))
-            entry.found_by.append(
-                FoundBy(
-                    query=number,
-                    fused=hit.fused,
-                    cosine=hit.cosine,
-                    bm25=hit.bm25,
-                    semantic_rank=hit.semantic_rank,
-                    keyword_rank=hit.keyword_rank,
-                )
-            )
-            entry.relevance = max(entry.relevance, hit.fused)
-            entry.matched = max(entry.matched, matched_share(terms[number], entry.tokens))
+            own = alone.get(hit.memory.id)
+            entry.found_by.append(_found_by(number, hit, own, in_context.get(hit.memory.id)))
+            if weight.total > entry.relevance.total:
+                entry.relevance = weight
+            entry.found = max(entry.found, _found(in_context.get(hit.memory.id)))
+            entry.matched = max(entry.matched, matched_share(one.terms, entry.tokens))
             if hit.cosine is not None:
                 entry.cosine = hit.cosine if entry.cosine is None else max(entry.cosine, hit.cosine)
     return list(pool.values())
 
 
-def _lend(pool: Sequence[_Pooled], share: float) -> None:
-    """Neighbours in an episode lend each other part of their relevance: what was said around it helps find it."""
-    by_place: dict[tuple[str, int], float] = {}
-    for entry in pool:
-        place = entry.memory.episode, entry.memory.position
-        by_place[place] = max(entry.relevance, by_place.get(place, 0.0))
-    for entry in pool:
-        episode, position = entry.memory.episode, entry.memory.position
-        if episode:
-            entry.lent = share * max(by_place.get((episode, position + step), 0.0) for step in (-1, 1))
+def _evidence(searched: _Searched, alone: Hit | None, in_context: Hit | None) -> Evidence:
+    hit = alone or in_context
+    assert hit is not None
+    memory = hit.memory
+    who = memory.provenance.speaker or memory.owner
+    return Evidence(
+        bm25=0.0 if alone is None else alone.bm25 or 0.0,
+        context_bm25=0.0 if in_context is None else in_context.bm25 or 0.0,
+        cosine=None if searched.query.search_type is SearchType.KEYWORD else hit.cosine,
+        speaker_named=set(tokens(who)) <= set(searched.terms),
+        episode=memory.episode,
+        position=memory.position,
+    )
+
+
+def _found(hit: Hit | None) -> float:
+    """How much of what BM25 could reach a hit has, 0 to 1."""
+    return 0.0 if hit is None or hit.bm25 is None or not hit.reach else hit.bm25 / hit.reach
+
+
+def _found_by(number: int, hit: Hit, alone: Hit | None, in_context: Hit | None) -> FoundBy:
+    return FoundBy(
+        query=number,
+        cosine=hit.cosine,
+        semantic_rank=None if alone is None else alone.semantic_rank,
+        bm25=None if alone is None else alone.bm25,
+        keyword_rank=None if alone is None else alone.keyword_rank,
+        context_bm25=None if in_context is None else in_context.bm25,
+        context_rank=None if in_context is None else in_context.keyword_rank,
+    )
 
 
 def _select(
@@ -208,18 +242,18 @@ def _select(
     kept: list[Candidate] = []
     spent = 0
     for candidate, entry in ranked:
+        if len(chosen) == settings.count and len(cut) == settings.runners_up:
+            break
         cost = estimated_tokens(candidate.memory)
-        short = _gate_shortfall(entry, settings)
-        alike = max((_sameness(entry.tokens, other.tokens) for _, other in chosen), default=0.0)
         reason: Cut | None = None
         missed_by: float | None = None
-        if short > 0:
+        if (short := _gate_shortfall(entry, settings)) > 0:
             reason, missed_by = Cut.GATE, short
         elif candidate.memory.id in shown and entry.matched < settings.asked_again:
             reason = Cut.COOL_DOWN
-        elif alike >= ALIKE:
+        elif (alike := max((_sameness(entry.tokens, other.tokens) for _, other in chosen), default=0.0)) >= ALIKE:
             reason, missed_by = Cut.NEAR_DUPLICATE, alike - ALIKE
-        elif len(chosen) >= settings.count:
+        elif len(chosen) == settings.count:
             reason, missed_by = Cut.COUNT, chosen[-1][0].score.total - candidate.score.total
         elif spent + cost > settings.tokens:
             reason, missed_by = Cut.TOKENS, float(spent + cost - settings.tokens)
@@ -244,9 +278,9 @@ def _sameness(tokens: Sequence[str], shown: Sequence[str]) -> float:
 
 
 def _gate_shortfall(entry: _Pooled, settings: RecallSettings) -> float:
-    """How much the better of the two signals lacks; 0 or less for what passes."""
+    """How much the best of the three signals lacks; 0 or less for what passes."""
     cosine = -1.0 if entry.cosine is None else entry.cosine
-    return min(settings.min_cosine - cosine, settings.min_matched - entry.matched)
+    return min(settings.min_cosine - cosine, settings.min_matched - entry.matched, settings.min_found - entry.found)
 
 
 def estimated_tokens(memory: Memory) -> int:

@@ -304,8 +304,10 @@ class Hit:
     """A memory that a search found, with the raw figures it was found by.
 
     Args:
-        cosine: of query and summary, -1 to 1; None for a keyword search.
+        cosine: of query and summary, -1 to 1; None where the query had no vector.
         bm25: raw score of the keyword leg, above 0; None where that leg didn't find it.
+        reach: what ``bm25`` could come to at most, the sum of the idf of the query's terms; the same for all hits of a
+            search; None where there was no keyword leg.
         semantic_rank, keyword_rank: place in each leg from 1; None where that leg didn't find it.
         fused: the legs' relative scores combined, 0 to 1. Relative to this search: no measure of how well it fits.
     """
@@ -313,6 +315,7 @@ class Hit:
     memory: Memory
     cosine: float | None = None
     bm25: float | None = None
+    reach: float | None = None
     semantic_rank: int | None = None
     keyword_rank: int | None = None
     fused: float
@@ -354,19 +357,41 @@ class Score:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Relevance:
+    """``total`` is 0 to 1; the others are each signal's part of it and add up to it."""
+
+    words: float
+    context: float
+    episode: float
+    meaning: float
+    speaker: float
+    contiguity: float
+
+    @property
+    def total(self) -> float:
+        return self.words + self.context + self.episode + self.meaning + self.speaker + self.contiguity
+
+
+NO_RELEVANCE = Relevance(words=0.0, context=0.0, episode=0.0, meaning=0.0, speaker=0.0, contiguity=0.0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FoundBy:
     """Which of the queries found a memory, and how.
 
     Args:
         query: its place among the queries, from 0.
+        cosine, semantic_rank, bm25, keyword_rank: as in :class:`Hit`.
+        context_bm25, context_rank: the same of the memory read together with what came before it in its episode.
     """
 
     query: int
-    fused: float
     cosine: float | None = None
-    bm25: float | None = None
     semantic_rank: int | None = None
+    bm25: float | None = None
     keyword_rank: int | None = None
+    context_bm25: float | None = None
+    context_rank: int | None = None
 
 
 class Cut(StrEnum):
@@ -388,7 +413,7 @@ class Candidate:
 
     Args:
         matched: share of the queries' terms that the memory holds, 0 to 1, the best of the queries.
-        lent: what neighbours in the same episode added to its relevance, 0 or more.
+        relevance: the signals that its relevance is made of, by the query that it fits best.
         cut: what kept it out; None for a flashback.
         missed_by: by how much: of the gate's measure, of the last flashback's score, in tokens, of the likeness;
             None where no figure applies.
@@ -398,7 +423,7 @@ class Candidate:
     score: Score
     found_by: tuple[FoundBy, ...] = field(default=())
     matched: float = 0.0
-    lent: float = 0.0
+    relevance: Relevance = NO_RELEVANCE
     cut: Cut | None = None
     missed_by: float | None = None
 

@@ -136,9 +136,9 @@ _PRESETS = (
         scaling=Scaling.MIN_MAX,
         recency=Recency(decay=0.995, per="step", since=Since.CREATION),
     ),
-    Preset(  # relevance decides; the others together outweigh at most a fifth of it
+    Preset(  # relevance decides; the others together outweigh at most a quarter of it
         name="balanced",
-        weights=Weights(relevance=1, importance=0.1, recency=0.1),
+        weights=Weights(relevance=1, importance=0.2, recency=0.05),
         scaling=Scaling.BOUNDED,
         recency=Recency(decay=0.5, per=_WEEK, since=Since.CREATION),
     ),

@@ -23,6 +23,9 @@ Vector = NDArray[np.float32]
 OVER_FETCH = 100
 """Candidates fetched by each leg of a search, as Weaviate's hybrid search does (QUERY_HYBRID_MAXIMUM_RESULTS)."""
 
+CONTEXT = 2
+"""How many positions of its episode before a memory are its context: in a talk, the question and what led to it."""
+
 DEFAULT_ALPHA = 0.5
 """Weight of the semantic leg of a hybrid search: 0 keyword only, 1 semantic only."""
 
@@ -42,12 +45,15 @@ class SearchRequest:
     Args:
         terms: search tokens, from :func:`simuverse.memory.analysis.query_terms`, repeats kept; not used by a semantic
             search.
-        vector: of the query; required unless the search is by keyword.
+        in_context: the keyword leg reads each memory together with its context: all that isn't forgotten at the
+            :data:`CONTEXT` positions before it in its episode.
+        vector: of the query; required unless the search is by keyword, whose hits get their cosine if it is given.
         limit: how many hits at most, 1 or more. Each leg fetches ``max(OVER_FETCH, limit)`` candidates before fusion.
     """
 
     search_type: SearchType
     terms: tuple[str, ...] = ()
+    in_context: bool = False
     vector: Vector | None = None
     filter: MemoryFilter = NO_FILTER
     limit: int = OVER_FETCH

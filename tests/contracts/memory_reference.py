@@ -49,6 +49,8 @@ def memory(
     provenance: Provenance = SEEN,
     superseded_by: UUID | None = None,
     forgotten_at: datetime | None = None,
+    episode: str = "",
+    position: int = 0,
 ) -> Memory:
     """The ``number``-th memory of its owner, made ``minutes`` after START, by default one a minute."""
     at = START + timedelta(minutes=number if minutes is None else minutes)
@@ -65,6 +67,8 @@ def memory(
         superseded_by=superseded_by,
         superseded_at=START if superseded_by else None,
         forgotten_at=forgotten_at,
+        episode=episode,
+        position=position,
     )
 
 
@@ -96,6 +100,8 @@ def invented_village(owner: str = "Jade") -> list[Entry]:
             provenance=provenances[number * 5 % len(provenances)],
             superseded_by=memory_id(owner, "invented", number - 1) if number % 11 == 10 else None,
             forgotten_at=START if number % 13 == 12 else None,
+            episode=f"walk {number // 10}" if number % 4 else "",
+            position=number % 10 // 2,
         )
         entries.append(Entry(memory=made, vector=vector(number - twin)))
     return entries
@@ -122,10 +128,10 @@ def reference_search(entries: Sequence[Entry], request: SearchRequest) -> list[H
     alpha = {SearchType.KEYWORD: 0.0, SearchType.SEMANTIC: 1.0, SearchType.HYBRID: request.alpha}[request.search_type]
     depth = max(100, request.limit)
     cosines: dict[UUID, float] = {}
-    if request.vector is not None and request.search_type is not SearchType.KEYWORD:
+    if request.vector is not None:
         query = request.vector.astype(np.float64)
         cosines = {e.memory.id: float(e.vector.astype(np.float64) @ query) for e in allowed}
-    bm25 = _bm25(entries, request.terms)
+    bm25, reach = _bm25(_documents(entries, in_context=request.in_context), request.terms)
     semantic = _leg(cosines, depth) if alpha > 0 else []
     keyword = _leg({e.memory.id: bm25[e.memory.id] for e in allowed if bm25[e.memory.id] > 0}, depth)
     if alpha == 1:
@@ -137,6 +143,7 @@ def reference_search(entries: Sequence[Entry], request: SearchRequest) -> list[H
             memory=memories[fused.id],
             cosine=cosines.get(fused.id),
             bm25=bm25[fused.id] if fused.id in keyword_rank else None,
+            reach=reach if alpha < 1 else None,
             semantic_rank=semantic_rank.get(fused.id),
             keyword_rank=keyword_rank.get(fused.id),
             fused=fused.score,
@@ -145,18 +152,36 @@ def reference_search(entries: Sequence[Entry], request: SearchRequest) -> list[H
     ]
 
 
-def _bm25(entries: Sequence[Entry], terms: Sequence[str]) -> dict[UUID, float]:
+def _documents(entries: Sequence[Entry], *, in_context: bool) -> dict[UUID, Counter[str]]:
     documents = {e.memory.id: Counter(memory_tokens(e.memory)) for e in entries}
+    if not in_context:
+        return documents
+    return {
+        e.memory.id: documents[e.memory.id]
+        + sum((documents[other.memory.id] for other in entries if _leads_to(other.memory, e.memory)), Counter[str]())
+        for e in entries
+    }
+
+
+def _leads_to(one: Memory, other: Memory) -> bool:
+    back = other.position - one.position
+    return bool(other.episode) and one.episode == other.episode and 1 <= back <= 2 and one.forgotten_at is None
+
+
+def _bm25(documents: dict[UUID, Counter[str]], terms: Sequence[str]) -> tuple[dict[UUID, float], float]:
+    """Scores, and the sum of the terms' idf."""
     average = sum(d.total() for d in documents.values()) / max(1, sum(bool(d) for d in documents.values()))
     scores = dict.fromkeys(documents, 0.0)
+    reach = 0.0
     for term, times in Counter(terms).items():
         holders = sum(term in d for d in documents.values())
         idf = log(1 + (len(documents) - holders + 0.5) / (holders + 0.5)) * times
+        reach += idf
         for holder, document in documents.items():
             if term in document:
                 length = 0.25 + 0.75 * document.total() / average
                 scores[holder] += idf * document[term] / (document[term] + 1.2 * length)
-    return scores
+    return scores, reach
 
 
 def _leg(scores: dict[UUID, float], depth: int) -> list[tuple[UUID, float]]:

@@ -56,6 +56,7 @@ REQUESTS = st.builds(
     SearchRequest,
     search_type=st.sampled_from(SearchType),
     terms=st.lists(st.sampled_from(WORDS), max_size=4).map(lambda words: query_terms(" ".join(words))),
+    in_context=st.booleans(),
     vector=st.integers(0, 200).map(vector),
     filter=FILTERS | st.just(NO_FILTER),
     limit=st.sampled_from([1, 3, 10, 100, 150]),
@@ -242,5 +243,6 @@ def assert_same(found: list[Hit], expected: list[Hit]) -> None:
         assert one.memory == other.memory
         assert one.cosine == (None if other.cosine is None else pytest.approx(other.cosine, abs=1e-5))
         assert one.bm25 == (None if other.bm25 is None else pytest.approx(other.bm25, rel=1e-5))
+        assert one.reach == (None if other.reach is None else pytest.approx(other.reach, rel=1e-5))
         assert (one.semantic_rank, one.keyword_rank) == (other.semantic_rank, other.keyword_rank)
         assert one.fused == pytest.approx(other.fused, abs=1e-5)

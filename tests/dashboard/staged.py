@@ -14,6 +14,7 @@ from simuverse.agents.trace import Decision, ModelCall, Recollection, Remembered
 from simuverse.agents.turn import Observation, Outcome, Persona, Reflection, Tool, ToolCall, Turn
 from simuverse.memory.clock import ManualClock
 from simuverse.memory.records import (
+    NO_RELEVANCE,
     Candidate,
     Category,
     Cut,
@@ -75,7 +76,7 @@ def recollection(name: str, observation: Observation) -> Recollection:
         MemoryQuery(text="where could the red ball be"),
         MemoryQuery(text=f"what {name} is up to", keywords=("ball",), filter=MemoryFilter(min_importance=3)),
     )
-    found = (FoundBy(query=0, fused=0.9, cosine=0.71, bm25=3.25, semantic_rank=1, keyword_rank=2),)
+    found = (FoundBy(query=0, cosine=0.71, bm25=3.25, semantic_rank=1, keyword_rank=2),)
     told = memory(name, 1, "Jade: I saw red_ball lying in the south-east, by the corner.", observation, speaker="Jade")
     old = memory(name, 2, f"{name} has lived by the fountain for a year.", observation)
     far = memory(name, 3, f"{name} once had tea at the cafe.", observation)
@@ -86,7 +87,13 @@ def recollection(name: str, observation: Observation) -> Recollection:
         return Recollection(mode="reflex", queries=queries, candidates=(missed,), considered=9)
     kept = [
         Candidate(memory=told, score=score(0.9, 0.6, 0.8), found_by=found, matched=0.5),
-        Candidate(memory=old, score=score(0.6, 0.6, 0.3), found_by=found, matched=0.4, lent=0.05),
+        Candidate(
+            memory=old,
+            score=score(0.6, 0.6, 0.3),
+            found_by=found,
+            matched=0.4,
+            relevance=replace(NO_RELEVANCE, words=0.4),
+        ),
     ]
     return Recollection(
         mode="reflex",

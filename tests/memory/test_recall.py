@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 
@@ -238,34 +237,75 @@ async def test_what_fails_outside_is_raised(pool: Pool, store: SQLiteStore) -> N
         await pool.recall("Who is there?")
 
 
-# --- neighbours -------------------------------------------------------------------------------------------------------
+# --- context ----------------------------------------------------------------------------------------------------------
 
 
-def relevance_of(recalled: Recalled) -> dict[UUID, float]:
-    return {candidate.memory.id: candidate.score.relevance.raw for candidate in recalled.candidates}
-
-
-async def test_what_was_said_around_it_helps_to_find_a_memory(pool: Pool) -> None:
+async def test_an_answer_is_found_by_the_question_before_it(pool: Pool) -> None:
     await pool.keep("Mira: Where did the brass key go?", episode="talk", position=1)
     answer = await pool.keep("Tomas: Under the third stone.", episode="talk", position=2)
+    alone = await pool.keep("Tomas: Under the third bench.", episode="walk", position=2)
+
+    recalled = await pool.recall("Where is the brass key?")
+
+    found = {c.memory.id: c for c in recalled.candidates}
+    assert found[answer.id].relevance.context > 0 == found[alone.id].relevance.context
+    assert found[answer.id].found_by[0].context_bm25 is not None
+    assert found[answer.id].score.total > found[alone.id].score.total
+
+
+async def test_the_best_of_an_episode_lends_to_all_of_it_and_to_its_neighbours_more(pool: Pool) -> None:
+    await pool.keep("Mira: Where did the brass key go?", episode="talk", position=1)
+    beside = await pool.keep("Tomas: Hm.", episode="talk", position=2)
+    later = await pool.keep("Tomas: Hm.", episode="talk", position=9)
     await pool.keep("Greta: Two loaves, please.", episode="shop", position=1)
-    elsewhere = await pool.keep("Tomas: Under the third stone.", episode="shop", position=2)
-    nowhere = await pool.keep("Tomas: Under the third stone.", position=2)
+    elsewhere = await pool.keep("Tomas: Hm.", episode="shop", position=9)
 
-    found = relevance_of(await pool.recall("Where is the brass key?"))
+    recalled = await pool.recall("Where is the brass key?")
 
-    assert found[answer.id] > found[elsewhere.id]
-    assert found[answer.id] > found[nowhere.id]
+    lent = {c.memory.id: c.relevance.contiguity for c in recalled.candidates}
+    assert lent[beside.id] > lent[later.id] > lent[elsewhere.id]
 
 
-@pytest.mark.parametrize("question_first", [True, False])
-async def test_of_several_memories_of_one_place_the_best_helps(pool: Pool, question_first: bool) -> None:
+async def test_of_several_memories_of_one_place_the_best_lends(pool: Pool) -> None:
     texts = ["Mira: Where did the brass key go?", "Greta went by with bread.", "A gull cried twice.", "Rain began."]
-    for text in texts if question_first else texts[::-1]:
+    for text in texts:
         await pool.keep(text, episode="talk", position=1)
     answer = await pool.keep("Tomas: Under the third stone.", episode="talk", position=2)
-    elsewhere = await pool.keep("Tomas: Under the third stone.", episode="shop", position=2)
+    first = await pool.recall("Where is the brass key?")
+    lent = {c.memory.id: c.relevance.contiguity for c in first.candidates}[answer.id]
+    for text in reversed(texts):
+        await pool.keep(text, episode="walk", position=1)
+    other = await pool.keep("Tomas: Under the third stone.", episode="walk", position=2)
 
-    found = relevance_of(await pool.recall("Where is the brass key?"))
+    again = await pool.recall("Where is the brass key?")
 
-    assert found[answer.id] > found[elsewhere.id]
+    both = {c.memory.id: c.relevance.contiguity for c in again.candidates}
+    assert lent > 0
+    assert both[other.id] == pytest.approx(both[answer.id])
+
+
+async def test_words_that_were_hardly_found_count_little(pool: Pool) -> None:
+    await pool.keep("The ferry left at noon.")
+    await pool.keep("A heron stood in the reeds.")
+
+    well, hardly = (
+        next(c for c in recalled.candidates if "ferry" in c.memory.summary)
+        for recalled in (
+            await pool.recall("ferry noon"),
+            await pool.recall("ferry velvet orchard lantern compass saddle thimble walnut quarry goblet anvil"),
+        )
+    )
+
+    assert hardly.relevance.words < well.relevance.words
+
+
+async def test_whoever_is_named_in_the_query_is_heard_first(pool: Pool) -> None:
+    said = {
+        name: await pool.keep("The well is deep.", provenance=Provenance(source=Source.SAID_BY, speaker=name))
+        for name in ("Mira", "Tomas")
+    }
+
+    recalled = await pool.recall(MemoryQuery(search_type=SearchType.HYBRID, text="What did Mira say of the well?"))
+
+    speaker = {c.memory.id: c.relevance.speaker for c in recalled.candidates}
+    assert speaker[said["Mira"].id] > 0 == speaker[said["Tomas"].id]

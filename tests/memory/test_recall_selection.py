@@ -24,21 +24,34 @@ async def test_when_nothing_fits_nothing_comes_and_the_record_says_by_how_much(p
     for candidate in recalled.candidates:
         assert candidate.cut is Cut.GATE
         cosine = max(f.cosine for f in candidate.found_by if f.cosine is not None)
-        short = min(settings.min_cosine - cosine, settings.min_matched - candidate.matched)
+        found = max(f.context_bm25 or 0 for f in candidate.found_by)
+        short = min(settings.min_cosine - cosine, settings.min_matched - candidate.matched, settings.min_found - found)
         assert candidate.missed_by == pytest.approx(short)
         assert short > 0
 
 
 async def test_either_signal_opens_the_gate(pool: Pool) -> None:
     await pool.keep("Greta baked rye bread.", as_if="a moth on the lamp")
-    words = await pool.recall("Who baked the rye?", settings=RecallSettings(min_cosine=1, min_matched=0.5))
+    words = await pool.recall("Who baked the rye?", settings=RecallSettings(min_cosine=1, min_matched=0.5, min_found=1))
     assert len(words.flashbacks) == 1
 
     await pool.keep("Tomas mended nets.", as_if="the lighthouse keeper's lamp")
     meaning = MemoryQuery(search_type=SearchType.SEMANTIC, text="the lighthouse keeper's lamp")
-    assert summaries(await pool.recall(meaning, settings=RecallSettings(min_cosine=0.9, min_matched=1))) == [
-        "Tomas mended nets."
-    ]
+    assert summaries(
+        await pool.recall(meaning, settings=RecallSettings(min_cosine=0.9, min_matched=1, min_found=1))
+    ) == ["Tomas mended nets."]
+
+
+async def test_an_answer_without_a_word_of_the_question_passes_by_the_question_before_it(pool: Pool) -> None:
+    await pool.keep("Mira: Where did the brass key go, Tomas?", episode="talk", position=1)
+    await pool.keep("Tomas: Under the third stone.", episode="talk", position=2)
+    for number in range(6):
+        await pool.keep(f"Greta counted {number} gulls over the roofs.", episode="walk", position=number)
+
+    recalled = await pool.recall("Where is the brass key?", settings=RecallSettings(min_cosine=1))
+
+    assert "Tomas: Under the third stone." in summaries(recalled)
+    assert not any("gulls" in summary for summary in summaries(recalled))
 
 
 async def test_nearly_the_same_is_shown_once_the_better_one(pool: Pool) -> None:
@@ -67,7 +80,7 @@ async def test_texts_that_differ_in_a_number_are_two_facts_however_alike(pool: P
 
 async def test_what_was_shown_lately_stays_away_until_it_is_asked_for(pool: Pool) -> None:
     key = await pool.keep("Mira hid the brass key under the mill.")
-    settings = replace(OPEN, min_cosine=1, min_matched=0.2, asked_again=0.75)
+    settings = replace(OPEN, min_cosine=1, min_matched=0.2, min_found=1, asked_again=0.75)
 
     beside = await pool.recall("Tomas talks of the mill and the weather", settings=settings, shown={key.id})
     asked = await pool.recall("Where did Mira hide the brass key?", settings=settings, shown={key.id})
@@ -154,7 +167,7 @@ async def test_letters_that_are_not_latin_cost_a_token_each(pool: Pool) -> None:
         {"runners_up": -1},
         {"min_cosine": 1.1},
         {"min_matched": -0.1},
-        {"contiguity": 2},
+        {"min_found": 1.1},
         {"asked_again": 1.5},
         {"alpha": -0.5},
     ],

@@ -106,8 +106,8 @@ def test_episodic() -> None:
 
 def test_balanced() -> None:
     # .5^(10/7) = .371499, .5^(20/7) = .138011, .5^(5/7) = .609507; importance 7/9 1/9 4/9
-    # 1 + .077778 + .037150; .6 + .011111 + .013801; .2 + .044444 + .060951
-    assert totals(THREE, "balanced") == pytest.approx([1.114928, 0.624912, 0.305395], abs=1e-4)
+    # 1 + .155556 + .018575; .6 + .022222 + .006901; .2 + .088889 + .030475
+    assert totals(THREE, "balanced") == pytest.approx([1.174130, 0.629123, 0.319364], abs=1e-4)
 
 
 def test_the_presets_and_their_weights() -> None:
@@ -118,7 +118,7 @@ def test_the_presets_and_their_weights() -> None:
         "interview": (3, 0.5, 0.5),
         "companion": (0.65, 0.10, 0.25),
         "episodic": (0, 1, 1),
-        "balanced": (1, 0.1, 0.1),
+        "balanced": (1, 0.2, 0.05),
     }
     assert DEFAULT_PRESET == "balanced"
 
@@ -195,7 +195,7 @@ def test_old_memories_are_told_apart_however_long_ago_it_all_was() -> None:
 def test_balanced_lets_importance_and_recency_decide_among_the_equally_relevant_only() -> None:
     dull, vivid = memory(importance=1, created=999 * DAY), memory(importance=10)
     near = totals([weighed(dull, relevance=0.55), weighed(vivid, relevance=0.5)], "balanced")
-    far = totals([weighed(dull, relevance=0.75), weighed(vivid, relevance=0.5)], "balanced")
+    far = totals([weighed(dull, relevance=0.76), weighed(vivid, relevance=0.5)], "balanced")
     assert near[0] < near[1]
     assert far[0] > far[1]
 

@@ -43,6 +43,7 @@ class IndexedMemory(NamedTuple):
         id: the 16 bytes of its UUID.
         created_at: microseconds since 1970, UTC.
         search_text: its tokens, joined by single spaces.
+        context_text: those of its context.
         vector: float32, little endian.
     """
 
@@ -55,6 +56,7 @@ class IndexedMemory(NamedTuple):
     superseded: int
     forgotten: int
     search_text: str
+    context_text: str
     vector: bytes
 
 
@@ -64,6 +66,7 @@ class Found(NamedTuple):
     key: int
     cosine: float | None
     bm25: float | None
+    reach: float | None
     semantic_rank: int | None
     keyword_rank: int | None
     fused: float
@@ -78,6 +81,7 @@ class OwnerIndex:
         self._columns = np.zeros(0, dtype=_COLUMNS)
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
         self._keywords = KeywordIndex()
+        self._in_context = KeywordIndex()
         self._rows: dict[int, int] = {}
         self._free: list[int] = []
 
@@ -89,7 +93,7 @@ class OwnerIndex:
         """Adds them, or replaces those whose key is there."""
         if not memories:
             return
-        keys, ids, created_at, importance, category, source, superseded, forgotten, texts, vectors = zip(
+        keys, ids, created_at, importance, category, source, superseded, forgotten, texts, contexts, vectors = zip(
             *memories, strict=True
         )
         rows = [self._row(key) for key in keys]
@@ -102,7 +106,9 @@ class OwnerIndex:
         columns["superseded"], columns["forgotten"], columns["alive"] = superseded, forgotten, True
         self._columns[rows] = columns
         self._vectors[rows] = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, self._dimension)
-        self._keywords.put(rows, [text.split() for text in texts])
+        alone = [text.split() for text in texts]
+        self._keywords.put(rows, alone)
+        self._in_context.put(rows, [own + context.split() for own, context in zip(alone, contexts, strict=True)])
 
     def keep(self, keys: Collection[int]) -> None:
         """Removes all others."""
@@ -111,6 +117,7 @@ class OwnerIndex:
         self._columns[rows] = np.zeros((), dtype=_COLUMNS)
         self._vectors[rows] = 0
         self._keywords.remove(rows)
+        self._in_context.remove(rows)
         self._free.extend(rows)
 
     def search(self, request: SearchRequest) -> list[Found]:
@@ -122,16 +129,17 @@ class OwnerIndex:
         allowed = self._allowed(request.filter)
         alpha = {SearchType.KEYWORD: 0.0, SearchType.SEMANTIC: 1.0}.get(request.search_type, request.alpha)
         depth = max(OVER_FETCH, request.limit)
-        cosines = bm25 = None
+        cosines = bm25 = reach = None
         semantic = keyword = Ranked()
-        if request.vector is not None and request.search_type is not SearchType.KEYWORD:
+        if request.vector is not None:
             # Not by `@`: BLAS would share the product among threads, which costs ten times as much where another
             # process, such as a language model, keeps the cores busy; and equal rows could come out a rounding apart.
             cosines = np.vecdot(self._vectors[: self._size], request.vector).astype(np.float64)
             if alpha > 0:
                 semantic = best(cosines, self._ids, among=allowed, limit=depth)
         if alpha < 1:
-            bm25 = self._keywords.scores(request.terms, size=self._size)
+            index = self._in_context if request.in_context else self._keywords
+            bm25, reach = index.scores(request.terms, size=self._size), index.reach(request.terms)
             keyword = best(bm25, self._ids, among=allowed & (bm25 > 0), limit=depth)
         id_of = self._uuids(np.union1d(semantic.rows, keyword.rows))
         row_of = {uuid: row for row, uuid in id_of.items()}
@@ -149,6 +157,7 @@ class OwnerIndex:
                     key=int(keys[row]),
                     cosine=None if cosines is None else min(1.0, max(-1.0, float(cosines[row]))),
                     bm25=float(bm25[row]) if bm25 is not None and row in keyword_ranks else None,
+                    reach=reach,
                     semantic_rank=semantic_ranks.get(row),
                     keyword_rank=keyword_ranks.get(row),
                     fused=fused.score,

@@ -21,7 +21,7 @@ import numpy as np
 from simuverse.errors import StoreRefused
 from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Hit, Memory, MemoryFilter
-from simuverse.memory.store import Entry, SearchRequest
+from simuverse.memory.store import CONTEXT, Entry, SearchRequest
 from simuverse.memory.stores.owner_index import IndexedMemory, OwnerIndex, microseconds
 from simuverse.memory.stores.sqlite_schema import connect, transaction
 
@@ -36,18 +36,19 @@ _REVISION = "(SELECT revision FROM owners WHERE owner_id = :owner_id)"
 
 _INSERT = f"""
     INSERT INTO memories (owner_id, id, revision, created_at, importance, category, source, superseded, forgotten,
-        search_text, record, vector)
+        episode, position, search_text, record, vector)
     VALUES (:owner_id, :id, {_REVISION}, :created_at, :importance, :category, :source, :superseded, :forgotten,
-        :search_text, :record, :vector)
+        :episode, :position, :search_text, :record, :vector)
     ON CONFLICT (owner_id, id) DO UPDATE SET revision = excluded.revision, created_at = excluded.created_at,
         importance = excluded.importance, category = excluded.category, source = excluded.source,
-        superseded = excluded.superseded, forgotten = excluded.forgotten, search_text = excluded.search_text,
+        superseded = excluded.superseded, forgotten = excluded.forgotten, episode = excluded.episode,
+        position = excluded.position, search_text = excluded.search_text,
         record = excluded.record, vector = excluded.vector"""
 
 _REWRITE = f"""
     UPDATE memories SET revision = {_REVISION}, created_at = :created_at, importance = :importance,
         category = :category, source = :source, superseded = :superseded, forgotten = :forgotten,
-        search_text = :search_text, record = :record
+        episode = :episode, position = :position, search_text = :search_text, record = :record
     WHERE owner_id = :owner_id AND id = :id"""
 """All but the vector."""
 
@@ -101,7 +102,9 @@ class SQLiteDatabase:
         rows = [_columns(owner_id, entry) for entry in entries]
         with self._writing():
             self._advance(owner_id)
+            before = self._by_id(owner_id, [entry.memory.id for entry in entries]).values()
             self._connection.executemany(_INSERT, rows)
+            self._renew_contexts(owner_id, [*before, *map(_memory, entries)])
 
     def get(self, owner_id: int, ids: Sequence[UUID]) -> list[Memory]:
         with self._reading():
@@ -118,6 +121,7 @@ class SQLiteDatabase:
                 memory=memories[hit.key],
                 cosine=hit.cosine,
                 bm25=hit.bm25,
+                reach=hit.reach,
                 semantic_rank=hit.semantic_rank,
                 keyword_rank=hit.keyword_rank,
                 fused=hit.fused,
@@ -166,6 +170,7 @@ class SQLiteDatabase:
                     raise ValueError(f"the summary of memory {entry.id} changed, so it needs a new vector")
             for entry, row in zip(entries, rows, strict=True):
                 self._connection.execute(_INSERT if isinstance(entry, Entry) else _REWRITE, row)
+            self._renew_contexts(owner_id, [*before.values(), *map(_memory, entries)])
 
     def supersede(self, owner_id: int, old: UUID, *, by: UUID, at: datetime) -> None:
         with self._writing():
@@ -178,6 +183,7 @@ class SQLiteDatabase:
             self._advance(owner_id)
             visible = [m for m in self._by_id(owner_id, ids).values() if m.forgotten_at is None]
             self._rewrite(owner_id, [memory.forgotten(at=at) for memory in visible])
+            self._renew_contexts(owner_id, visible)
         return len(visible)
 
     def erase(self, owner_id: int, ids: Sequence[UUID]) -> int:
@@ -188,6 +194,7 @@ class SQLiteDatabase:
                 "DELETE FROM memories WHERE owner_id = ? AND id = ?", [(owner_id, gone.bytes) for gone in found]
             )
             self._connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE owner_id = ?", (owner_id,))
+            self._renew_contexts(owner_id, found.values())
         self._empty_log()
         return len(found)
 
@@ -224,6 +231,30 @@ class SQLiteDatabase:
     def _rewrite(self, owner_id: int, memories: Iterable[Memory]) -> None:
         self._connection.executemany(_REWRITE, (_columns(owner_id, memory) for memory in memories))
 
+    def _renew_contexts(self, owner_id: int, changed: Iterable[Memory]) -> None:
+        """Of the memories that follow closely on the changed ones in their episodes."""
+        places: dict[str, set[int]] = {}
+        for memory in changed:
+            if memory.episode:
+                following = range(memory.position, memory.position + CONTEXT + 1)
+                places.setdefault(memory.episode, set()).update(following)
+        for episode, positions in places.items():
+            rows = self._connection.execute(
+                "SELECT key, position, forgotten, search_text, context_text FROM memories "
+                "WHERE owner_id = ? AND episode = ? AND episode <> '' AND position BETWEEN ? AND ? ORDER BY id",
+                (owner_id, episode, min(positions) - CONTEXT, max(positions)),
+            ).fetchall()
+            said: dict[int, list[str]] = {}
+            for _, position, forgotten, own, _ in rows:
+                said.setdefault(position, []).extend([] if forgotten else [own])
+            for key, position, _, _, before in rows:
+                context = " ".join(text for back in range(CONTEXT, 0, -1) for text in said.get(position - back, ()))
+                if position in positions and context != before:
+                    self._connection.execute(
+                        f"UPDATE memories SET context_text = :context, revision = {_REVISION} WHERE key = :key",
+                        {"context": context, "owner_id": owner_id, "key": key},
+                    )
+
     def _index(self, owner_id: int) -> OwnerIndex:
         """The owner's arrays, as of the transaction under way."""
         revision, erasures = self._require(owner_id)
@@ -239,7 +270,8 @@ class SQLiteDatabase:
             synced.index.keep({key for (key,) in kept})
         if revision != synced.revision:
             changed = self._connection.execute(
-                "SELECT key, id, created_at, importance, category, source, superseded, forgotten, search_text, vector "
+                "SELECT key, id, created_at, importance, category, source, superseded, forgotten, search_text, "
+                "context_text, vector "
                 "FROM memories WHERE owner_id = ? AND revision > ?",
                 (owner_id, synced.revision),
             )
@@ -298,6 +330,8 @@ def _columns(owner_id: int, entry: Entry | Memory) -> dict[str, object]:
         "source": memory.provenance.source,
         "superseded": memory.superseded_by is not None,
         "forgotten": memory.forgotten_at is not None,
+        "episode": memory.episode,
+        "position": memory.position,
         "search_text": search_text(memory),
         "record": _json(memory),
         "vector": entry.vector.astype("<f4").tobytes() if isinstance(entry, Entry) else None,

@@ -38,12 +38,16 @@ _TABLES = (
         source TEXT NOT NULL,
         superseded INTEGER NOT NULL,
         forgotten INTEGER NOT NULL,
+        episode TEXT NOT NULL,
+        position INTEGER NOT NULL,
         search_text TEXT NOT NULL,
+        context_text TEXT NOT NULL DEFAULT '',
         record TEXT NOT NULL,
         vector BLOB NOT NULL,
         UNIQUE (owner_id, id)
     )""",
     "CREATE INDEX memories_by_revision ON memories (owner_id, revision)",
+    "CREATE INDEX memories_by_place ON memories (owner_id, episode, position) WHERE episode <> ''",
 )
 
 
