@@ -37,6 +37,8 @@ IN_MEMORY = "memory:"
 NO_STORE = "none"
 CHAT_STORE = "sqlite:chat.db"
 
+OLLAMA_PORT = 11434
+
 LOCAL_CALLS, REMOTE_CALLS = 2, 8
 """Calls to one provider at once: a model on this machine gains nothing from more; a service takes them."""
 
@@ -47,7 +49,15 @@ LOCAL_CALLS, REMOTE_CALLS = 2, 8
 async def _ollama(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.ollama import ADDRESS, OllamaModel
 
-    return OllamaModel(model, base_url=settings.ollama_host or ADDRESS, timeout=settings.model_timeout)
+    return OllamaModel(model, base_url=_ollama_address(settings) or ADDRESS, timeout=settings.model_timeout)
+
+
+def _ollama_address(settings: Settings) -> str | None:
+    """Ollama's own variable may hold a host alone, or a host and a port."""
+    host = settings.ollama_host
+    if not host or "://" in host:
+        return host
+    return f"http://{host}" if ":" in host else f"http://{host}:{OLLAMA_PORT}"
 
 
 async def _openai(model: str, settings: Settings) -> ChatModel:
@@ -125,7 +135,7 @@ async def open_embedder(name: str, settings: Settings) -> Embedder:
         case "ollama", model if model:
             from simuverse.memory.embedders.ollama import OllamaEmbedder
 
-            return await OllamaEmbedder.open(model, host=settings.ollama_host)
+            return await OllamaEmbedder.open(model, host=_ollama_address(settings))
         case "openai", model if model:
             from simuverse.memory.embedders.openai import OpenAIEmbedder
 
@@ -223,6 +233,7 @@ async def open_subconscious(
         UsageError, StoreError, EmbedderError: what was asked for can't be had.
     """
     settings = settings or load()
+    recall = recall or RecallSettings(preset=preset(settings.preset))
     async with AsyncExitStack() as stack:
         if embedder is None or isinstance(embedder, str):
             embedder = await open_embedder(embedder or settings.embedder, settings)
@@ -239,7 +250,7 @@ async def open_subconscious(
             clock=clock or SystemClock(),
             model=model,
             persona=persona,
-            settings=recall or RecallSettings(preset=preset(settings.preset)),
+            settings=recall,
         )
 
 
@@ -324,6 +335,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
         folder: of the run; None keeps no record, and memories in memory unless the settings name a store.
     """
     scenario = scenarios.load(settings.scenario)
+    recall = RecallSettings(preset=preset(settings.preset))
     second = subconscious_name(settings)
     async with AsyncExitStack() as stack:
         model = await open_model(settings.model, settings)
@@ -379,7 +391,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                     embedder=embedder,
                     clock=clock,
                     second_model=second_model,
-                    settings=settings,
+                    recall=recall,
                 )
                 for persona in scenario.personas
             },
@@ -416,7 +428,7 @@ def _agent(
     embedder: Embedder,
     clock: Clock,
     second_model: ChatModel | None,
-    settings: Settings,
+    recall: RecallSettings,
 ) -> Agent:
     mind: SubconsciousAgent | None = None
     if collection is not None:
@@ -426,7 +438,7 @@ def _agent(
             clock=clock,
             model=second_model,
             persona=persona,
-            settings=RecallSettings(preset=preset(settings.preset)),
+            settings=recall,
         )
     return Agent(ConsciousAgent(persona, model), mind)
 
