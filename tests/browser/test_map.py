@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from simuverse.dashboard.session import Session
@@ -101,7 +103,9 @@ def test_a_node_that_is_held_by_the_mouse_is_not_pulled_away(visit: Visits) -> N
         page.page.mouse.move(x, y)
         page.page.mouse.down()
         page.page.mouse.move(x + 60, y + 20, steps=4)
+        page.until("state.tick > given", page.state()["tick"])
         drawn = page.place_of("agent:Jamal")
+        assert math.dist(drawn, (x + 60, y + 20)) < 20
         page.until("state.tick >= given", page.state()["tick"] + 4)
         assert page.place_of("agent:Jamal") == drawn
         page.page.mouse.up()

@@ -55,6 +55,7 @@ def test_flashbacks_are_those_of_the_trace_with_every_figure() -> None:
     assert first["found_by"][0]["query"] == 1
     assert (first["found_by"][0]["semantic_rank"], first["found_by"][0]["bm25"]) == (1, 3.25)
     assert first["matched"] == 0.5
+    assert [one["signals"] for one in shown] == [{}, {"words": 0.4}]
 
 
 def test_a_runner_up_says_what_cut_it_and_by_how_much() -> None:

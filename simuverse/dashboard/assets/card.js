@@ -135,11 +135,13 @@
       if (found.semantic_rank !== null) ways.push(`rank ${found.semantic_rank} in meaning (cosine ${figure(found.cosine, 2)})`);
       else if (found.cosine !== null) ways.push(`cosine ${figure(found.cosine, 2)}`);
       if (found.keyword_rank !== null) ways.push(`rank ${found.keyword_rank} in words (BM25 ${figure(found.bm25, 2)})`);
+      if (found.context_rank !== null) ways.push(`rank ${found.context_rank} read in its context (BM25 ${figure(found.context_bm25, 2)})`);
       return element("li", {}, `Query ${found.query}: ${ways.join(", ") || "found"}`);
     });
     if (one.matched !== null) {
-      const lent = one.lent > 0 ? `; ${figure(one.lent, 2)} lent by its neighbours` : "";
-      lines.push(element("li", {}, `Holds ${Math.round(100 * one.matched)} % of a query's words${lent}`));
+      const signals = Object.entries(one.signals).map(([name, part]) => `${name} ${figure(part, 2)}`);
+      const made = signals.length ? `; relevance is ${signals.join(" + ")}` : "";
+      lines.push(element("li", {}, `Holds ${Math.round(100 * one.matched)} % of a query's words${made}`));
     }
     return element("ul", { class: "found", "aria-label": "Found by" }, lines);
   }
