@@ -125,6 +125,7 @@ def _found(found: FoundBy) -> str:
     legs = (
         ("meaning", found.semantic_rank, found.cosine, "cosine"),
         ("words", found.keyword_rank, found.bm25, "BM25"),
+        ("words in context", found.context_rank, found.context_bm25, "BM25"),
     )
     told = (f"{name} #{rank} ({unit} {value:.2f})" for name, rank, value, unit in legs if rank and value is not None)
-    return f"query {found.query}: {', '.join(told) or 'beyond both legs'}"
+    return f"query {found.query}: {', '.join(told) or 'in no leg'}"
