@@ -29,6 +29,12 @@ unit: .venv/installed
 
 test: check unit
 
+bench: .venv/installed
+	$(BIN)/simuverse bench latency
+
+screenshot: .venv/installed
+	$(BIN)/python docs/screenshot.py
+
 format: .venv/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

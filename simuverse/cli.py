@@ -18,6 +18,7 @@ import typer
 
 from simuverse import __version__, report, wiring
 from simuverse.agents.trace import TurnTrace
+from simuverse.cli_bench import bench_app
 from simuverse.cli_memories import memories_app
 from simuverse.config import Settings, load
 from simuverse.errors import ModelUnavailable, SimuverseError, UnknownAgent, UsageError
@@ -32,7 +33,6 @@ app = typer.Typer(
     help="A subconscious for LLM agents: memories written and brought back for them, without their asking.",
     epilog="Example: simuverse demo",
 )
-bench_app = typer.Typer(no_args_is_help=True, help="Measure. Example: simuverse bench latency --sizes 1000")
 app.add_typer(memories_app, name="memories")
 app.add_typer(bench_app, name="bench")
 

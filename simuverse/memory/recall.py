@@ -26,6 +26,7 @@ from simuverse.memory.records import (
     Memory,
     MemoryQuery,
     Relevance,
+    Score,
     SearchType,
 )
 from simuverse.memory.relevance import Evidence, relevance
@@ -91,19 +92,6 @@ class Recalled:
     considered: int = 0
 
 
-@dataclass(kw_only=True, slots=True)
-class _Pooled:
-    """A memory with all that found it."""
-
-    memory: Memory
-    tokens: list[str]
-    found_by: list[FoundBy] = field(default_factory=list[FoundBy])
-    relevance: Relevance = NO_RELEVANCE
-    cosine: float | None = None
-    found: float = 0.0
-    matched: float = 0.0
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Searched:
     """One query with what its two searches found: each memory alone, and read in its context."""
@@ -112,6 +100,54 @@ class _Searched:
     terms: tuple[str, ...]
     alone: list[Hit]
     in_context: list[Hit]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Found:
+    """A memory as one query found it; one of the two hits may be missing.
+
+    Args:
+        query: its place among the queries, from 0.
+    """
+
+    query: int
+    terms: tuple[str, ...]
+    alone: Hit | None
+    in_context: Hit | None
+
+    @property
+    def cosine(self) -> float | None:
+        hit = self.alone or self.in_context
+        return None if hit is None else hit.cosine
+
+
+@dataclass(kw_only=True, slots=True)
+class _Pooled:
+    """A memory with all that found it."""
+
+    memory: Memory
+    found: list[_Found] = field(default_factory=list[_Found])
+    relevance: Relevance = NO_RELEVANCE
+
+    @property
+    def cosine(self) -> float | None:
+        """The best of the queries; None where none compared meanings."""
+        return max((found.cosine for found in self.found if found.cosine is not None), default=None)
+
+    @property
+    def tokens(self) -> list[str]:
+        return memory_tokens(self.memory)
+
+    @property
+    def matched(self) -> float:
+        """Share of a query's terms that it holds, 0 to 1, the best of the queries."""
+        return max(matched_share(found.terms, self.tokens) for found in self.found)
+
+    @property
+    def in_context(self) -> float:
+        """BM25 read in context as a share of what it could reach, 0 to 1, the best of the queries."""
+        hits = (found.in_context for found in self.found)
+        return max((hit.bm25 / hit.reach for hit in hits if hit and hit.bm25 and hit.reach), default=0.0)
 
 
 async def recall(
@@ -138,20 +174,7 @@ async def recall(
         return Recalled()
     weighed = [Weighed(memory=p.memory, relevance=p.relevance.total, cosine=p.cosine or 0.0) for p in pool]
     scores = score_all(weighed, settings.preset, now=now, step=settings.step)
-    order = sorted(range(len(pool)), key=lambda i: (-round(scores[i].total, 9), str(pool[i].memory.id)))
-    ranked = [
-        (
-            Candidate(
-                memory=pool[i].memory,
-                score=scores[i],
-                found_by=tuple(pool[i].found_by),
-                matched=pool[i].matched,
-                relevance=pool[i].relevance,
-            ),
-            pool[i],
-        )
-        for i in order
-    ]
+    ranked = sorted(zip(scores, pool, strict=True), key=lambda one: (-round(one[0].total, 9), str(one[1].memory.id)))
     return _select(ranked, settings=settings, shown=shown)
 
 
@@ -181,50 +204,53 @@ def _merge(searched: Sequence[_Searched]) -> list[_Pooled]:
     for number, one in enumerate(searched):
         alone = {hit.memory.id: hit for hit in one.alone}
         in_context = {hit.memory.id: hit for hit in one.in_context}
-        hits = [*one.alone, *(hit for hit in one.in_context if hit.memory.id not in alone)]
-        reach = max((hit.reach or 0.0 for hit in one.alone), default=0.0)
+        memories = {hit.memory.id: hit.memory for hit in (*one.alone, *one.in_context)}
+        found = [
+            _Found(query=number, terms=one.terms, alone=alone.get(key), in_context=in_context.get(key))
+            for key in memories
+        ]
+        named = _Named(one.terms)
         weighed = relevance(
-            [_evidence(one, alone.get(hit.memory.id), in_context.get(hit.memory.id)) for hit in hits], reach=reach
+            [_evidence(hit, memory, one, named) for hit, memory in zip(found, memories.values(), strict=True)],
+            reach=max((hit.reach or 0.0 for hit in one.alone), default=0.0),
         )
-        for hit, weight in zip(hits, weighed, strict=True):
-            entry = pool.get(hit.memory.id)
+        for hit, memory, weight in zip(found, memories.values(), weighed, strict=True):
+            entry = pool.get(memory.id)
             if entry is None:
-                entry = pool[hit.memory.id] = _Pooled(memory=hit.memory, tokens=memory_tokens(hit.memory))
-            own = alone.get(hit.memory.id)
-            entry.found_by.append(_found_by(number, hit, own, in_context.get(hit.memory.id)))
+                entry = pool[memory.id] = _Pooled(memory=memory)
+            entry.found.append(hit)
             if weight.total > entry.relevance.total:
                 entry.relevance = weight
-            entry.found = max(entry.found, _found(in_context.get(hit.memory.id)))
-            entry.matched = max(entry.matched, matched_share(one.terms, entry.tokens))
-            if hit.cosine is not None:
-                entry.cosine = hit.cosine if entry.cosine is None else max(entry.cosine, hit.cosine)
     return list(pool.values())
 
 
-def _evidence(searched: _Searched, alone: Hit | None, in_context: Hit | None) -> Evidence:
-    hit = alone or in_context
-    assert hit is not None
-    memory = hit.memory
-    who = memory.provenance.speaker or memory.owner
+class _Named(dict[str, bool]):
+    """Whether a query names someone, worked out once for each."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        self._terms = frozenset(terms)
+
+    def __missing__(self, name: str) -> bool:
+        named = self[name] = self._terms.issuperset(tokens(name))
+        return named
+
+
+def _evidence(found: _Found, memory: Memory, searched: _Searched, named: _Named) -> Evidence:
     return Evidence(
-        bm25=0.0 if alone is None else alone.bm25 or 0.0,
-        context_bm25=0.0 if in_context is None else in_context.bm25 or 0.0,
-        cosine=None if searched.query.search_type is SearchType.KEYWORD else hit.cosine,
-        speaker_named=set(tokens(who)) <= set(searched.terms),
+        bm25=0.0 if found.alone is None else found.alone.bm25 or 0.0,
+        context_bm25=0.0 if found.in_context is None else found.in_context.bm25 or 0.0,
+        cosine=None if searched.query.search_type is SearchType.KEYWORD else found.cosine,
+        speaker_named=named[memory.provenance.speaker or memory.owner],
         episode=memory.episode,
         position=memory.position,
     )
 
 
-def _found(hit: Hit | None) -> float:
-    """How much of what BM25 could reach a hit has, 0 to 1."""
-    return 0.0 if hit is None or hit.bm25 is None or not hit.reach else hit.bm25 / hit.reach
-
-
-def _found_by(number: int, hit: Hit, alone: Hit | None, in_context: Hit | None) -> FoundBy:
+def _found_by(found: _Found) -> FoundBy:
+    alone, in_context = found.alone, found.in_context
     return FoundBy(
-        query=number,
-        cosine=hit.cosine,
+        query=found.query,
+        cosine=found.cosine,
         semantic_rank=None if alone is None else alone.semantic_rank,
         bm25=None if alone is None else alone.bm25,
         keyword_rank=None if alone is None else alone.keyword_rank,
@@ -233,43 +259,48 @@ def _found_by(number: int, hit: Hit, alone: Hit | None, in_context: Hit | None) 
     )
 
 
-def _select(
-    ranked: Sequence[tuple[Candidate, _Pooled]], *, settings: RecallSettings, shown: Collection[UUID]
-) -> Recalled:
+def _select(ranked: Sequence[tuple[Score, _Pooled]], *, settings: RecallSettings, shown: Collection[UUID]) -> Recalled:
     """Gate, near-duplicates, cool-down and budget, from the best down."""
-    chosen: list[tuple[Candidate, _Pooled]] = []
-    cut: list[Candidate] = []
+    flashbacks: list[Flashback] = []
+    chosen: list[list[str]] = []
     kept: list[Candidate] = []
     spent = 0
-    for candidate, entry in ranked:
-        if len(chosen) == settings.count and len(cut) == settings.runners_up:
+    for score, entry in ranked:
+        if len(flashbacks) == settings.count and len(kept) == settings.count + settings.runners_up:
             break
-        cost = estimated_tokens(candidate.memory)
+        cost = estimated_tokens(entry.memory)
+        matched = entry.matched
         reason: Cut | None = None
         missed_by: float | None = None
-        if (short := _gate_shortfall(entry, settings)) > 0:
+        if (short := _gate_shortfall(entry, matched, settings)) > 0:
             reason, missed_by = Cut.GATE, short
-        elif candidate.memory.id in shown and entry.matched < settings.asked_again:
+        elif entry.memory.id in shown and matched < settings.asked_again:
             reason = Cut.COOL_DOWN
-        elif (alike := max((_sameness(entry.tokens, other.tokens) for _, other in chosen), default=0.0)) >= ALIKE:
+        elif (alike := max((_sameness(entry.tokens, other) for other in chosen), default=0.0)) >= ALIKE:
             reason, missed_by = Cut.NEAR_DUPLICATE, alike - ALIKE
-        elif len(chosen) == settings.count:
-            reason, missed_by = Cut.COUNT, chosen[-1][0].score.total - candidate.score.total
+        elif len(flashbacks) == settings.count:
+            reason, missed_by = Cut.COUNT, flashbacks[-1].score.total - score.total
         elif spent + cost > settings.tokens:
             reason, missed_by = Cut.TOKENS, float(spent + cost - settings.tokens)
+        if reason is not None and len(kept) - len(flashbacks) == settings.runners_up:
+            continue
+        found_by = tuple(map(_found_by, entry.found))
+        kept.append(
+            Candidate(
+                memory=entry.memory,
+                score=score,
+                found_by=found_by,
+                matched=matched,
+                relevance=entry.relevance,
+                cut=reason,
+                missed_by=missed_by,
+            )
+        )
         if reason is None:
-            chosen.append((candidate, entry))
-            kept.append(candidate)
+            flashbacks.append(Flashback(memory=entry.memory, score=score, rank=len(flashbacks) + 1, found_by=found_by))
+            chosen.append(entry.tokens)
             spent += cost
-        elif len(cut) < settings.runners_up:
-            marked = replace(candidate, cut=reason, missed_by=missed_by)
-            cut.append(marked)
-            kept.append(marked)
-    flashbacks = tuple(
-        Flashback(memory=c.memory, score=c.score, rank=rank, found_by=c.found_by)
-        for rank, (c, _) in enumerate(chosen, start=1)
-    )
-    return Recalled(flashbacks=flashbacks, candidates=tuple(kept), considered=len(ranked))
+    return Recalled(flashbacks=tuple(flashbacks), candidates=tuple(kept), considered=len(ranked))
 
 
 def _sameness(tokens: Sequence[str], shown: Sequence[str]) -> float:
@@ -277,10 +308,10 @@ def _sameness(tokens: Sequence[str], shown: Sequence[str]) -> float:
     return 0.0 if differing_figures(tokens, shown) else likeness(tokens, shown)
 
 
-def _gate_shortfall(entry: _Pooled, settings: RecallSettings) -> float:
+def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings) -> float:
     """How much the best of the three signals lacks; 0 or less for what passes."""
     cosine = -1.0 if entry.cosine is None else entry.cosine
-    return min(settings.min_cosine - cosine, settings.min_matched - entry.matched, settings.min_found - entry.found)
+    return min(settings.min_cosine - cosine, settings.min_matched - matched, settings.min_found - entry.in_context)
 
 
 def estimated_tokens(memory: Memory) -> int:
