@@ -30,6 +30,8 @@ FLAGS = (
 )
 WHEEL = "You have set a custom wheel sensitivity"
 """Cytoscape's one warning, about a default that its Dash component always sets."""
+SWIPE = "Ignored attempt to cancel a touchend event"
+"""Chromium's remark where a swipe over the map scrolls the page, as it should."""
 
 QUICK = Settings(embedder="hashing")
 """The whole stack, with the embedder that needs no loading."""
@@ -142,12 +144,15 @@ def visit(browser: Browser) -> Visits:
         size: tuple[int, int] = (1280, 800),
         theme: Literal["light", "dark"] = "light",
         still: bool = False,
+        touch: bool = False,
     ) -> Generator[Visit]:
         session = session or Session(lambda: wiring.open_simulation(settings), pause=pause, running=running)
         with session, serve(session, "127.0.0.1", 0) as served:
             context = browser.new_context(
                 viewport={"width": size[0], "height": size[1]},
                 color_scheme=theme,
+                has_touch=touch,
+                is_mobile=touch,
                 reduced_motion="reduce" if still else "no-preference",
             )
             context.set_default_timeout(20_000)
@@ -165,7 +170,7 @@ def visit(browser: Browser) -> Visits:
 
 def _watch(visit: Visit) -> None:
     def heard(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not message.text.startswith(WHEEL):
+        if message.type in ("error", "warning") and not message.text.startswith((WHEEL, SWIPE)):
             visit.complaints.append(message.text)
 
     def asked(request: Request) -> None:

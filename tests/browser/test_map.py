@@ -113,6 +113,29 @@ def test_a_node_that_is_held_by_the_mouse_is_not_pulled_away(visit: Visits) -> N
         assert deviation(page) <= 1
 
 
+def test_on_a_phone_a_finger_drags_people_and_scrolls_everywhere_else(visit: Visits) -> None:
+    with visit(running=False, size=(390, 844), touch=True) as page:
+        finger = page.page.context.new_cdp_session(page.page)
+
+        def touch(kind: str, *points: dict[str, float]) -> None:
+            event = {"type": kind, "touchPoints": list(points)}
+            finger.send("Input.dispatchTouchEvent", event)  # pyright: ignore[reportUnknownMemberType]
+
+        def swipe(x: float, y: float) -> None:
+            """Up and to the right by 80 pixels."""
+            touch("touchStart", {"x": x, "y": y})
+            for way in (10, 30, 60, 80):
+                touch("touchMove", {"x": x + way, "y": y - way})
+            touch("touchEnd")
+
+        swipe(*page.place_of("agent:Jesse"))
+        page.until("state.agents.some((one) => one.name === 'Jesse' && one.y < 350)")
+        assert page.page.evaluate("scrollY") == 0
+        x, y = page.place_of("agent:Jamal")
+        swipe(x - 60, y + 60)
+        page.page.wait_for_function("scrollY > 20")
+
+
 def test_who_wants_less_motion_gets_none(visit: Visits) -> None:
     with visit(running=False, still=True) as page:
         page.page.evaluate(
