@@ -101,7 +101,7 @@ def search(
     _with_mind(context, work)
 
 
-@memories_app.command(epilog="Example: simuverse memories run1 --agent Jade show 1b4e28ba-2fa1-511d-883f-0016d3cca427")
+@memories_app.command(epilog="Example: simuverse memories run1 --agent Jade show 0c6b2e15-bf01-5b3e-87f3-e20a4117224d")
 def show(
     context: typer.Context,
     id: Annotated[str, typer.Argument(help="Of the memory, as list shows it.")],
