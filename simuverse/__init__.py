@@ -9,6 +9,34 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from simuverse.errors import BadVector as BadVector
+from simuverse.errors import CheckFailed as CheckFailed
+from simuverse.errors import EmbedderError as EmbedderError
+from simuverse.errors import EmbedderRefused as EmbedderRefused
+from simuverse.errors import EmbedderUnavailable as EmbedderUnavailable
+from simuverse.errors import LimitReached as LimitReached
+from simuverse.errors import MalformedReply as MalformedReply
+from simuverse.errors import MissingExtra as MissingExtra
+from simuverse.errors import MissingKey as MissingKey
+from simuverse.errors import ModelError as ModelError
+from simuverse.errors import ModelNotFound as ModelNotFound
+from simuverse.errors import ModelRateLimited as ModelRateLimited
+from simuverse.errors import ModelRefused as ModelRefused
+from simuverse.errors import ModelReplyUnusable as ModelReplyUnusable
+from simuverse.errors import ModelUnavailable as ModelUnavailable
+from simuverse.errors import OutsideError as OutsideError
+from simuverse.errors import RunFolderError as RunFolderError
+from simuverse.errors import ScenarioError as ScenarioError
+from simuverse.errors import SettingsError as SettingsError
+from simuverse.errors import SimuverseError as SimuverseError
+from simuverse.errors import StoreCorrupt as StoreCorrupt
+from simuverse.errors import StoreError as StoreError
+from simuverse.errors import StoreMismatch as StoreMismatch
+from simuverse.errors import StoreRefused as StoreRefused
+from simuverse.errors import StoreUnavailable as StoreUnavailable
+from simuverse.errors import UnknownAgent as UnknownAgent
+from simuverse.errors import UsageError as UsageError
+
 if TYPE_CHECKING:
     __version__: str
 
