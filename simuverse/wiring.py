@@ -20,6 +20,7 @@ from simuverse.agents.conscious import ConsciousAgent
 from simuverse.agents.dialogue import Dialogue
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Persona
+from simuverse.agents.wrappers import Limited, Retrying
 from simuverse.config import Secret, Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
@@ -108,11 +109,10 @@ async def open_model(name: str, settings: Settings) -> ChatModel:
     provider, _, model = name.partition(":")
     if provider not in _MODELS or not model:
         raise SettingsError(f"{name!r} is not a model. Models are written provider:model, for example {_EXAMPLES}")
-    from simuverse.agents.wrappers import Limited, Retrying
-
     opened = await _MODELS[provider](model, settings)
     calls = settings.model_calls or (LOCAL_CALLS if provider in ("ollama", "local") else REMOTE_CALLS)
-    return Limited(Retrying(opened, chance=random.Random(settings.seed)), asyncio.Semaphore(calls))
+    # Inside the retries, so that a call that waits to be tried again takes no one's place.
+    return Retrying(Limited(opened, asyncio.Semaphore(calls)), chance=random.Random(settings.seed))
 
 
 # --- embedders and stores -------------------------------------------------------------------------------------------

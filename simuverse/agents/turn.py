@@ -85,6 +85,8 @@ class Observation:
         seen: a sentence each, nearest first.
         noticed: of what is in sight, what would be worth remembering if it is new: a sentence each, nearest first, in
             words that hold wherever they are read.
+        earlier: the talk so far, oldest first, the person's own words included; known, so neither searched for nor
+            remembered again.
         heard: what was said in earshot since the last turn, oldest first; the message being answered is among them.
         carrying: names of things held.
         answer: the world's sentence on this person's last action; empty at first.
@@ -98,6 +100,7 @@ class Observation:
     location: str = ""
     seen: tuple[str, ...] = ()
     noticed: tuple[str, ...] = ()
+    earlier: tuple[Utterance, ...] = ()
     heard: tuple[Utterance, ...] = ()
     carrying: tuple[str, ...] = ()
     answer: str = ""

@@ -141,10 +141,11 @@ def _add_surroundings(root: etree._Element, observation: Observation) -> None:
     _add(root, "time", _minutes(observation.time))
     _add(root, "place", observation.location)
     _add_all(root, "seen", "item", observation.seen)
-    if observation.heard:
-        heard = etree.SubElement(root, "heard")
-        for utterance in observation.heard:
-            _add_said(heard, utterance)
+    for name, utterances in (("earlier", observation.earlier), ("heard", observation.heard)):
+        if utterances:
+            parent = etree.SubElement(root, name)
+            for utterance in utterances:
+                _add_said(parent, utterance)
 
 
 def _add_said(parent: etree._Element, utterance: Utterance) -> None:

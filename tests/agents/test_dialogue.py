@@ -104,3 +104,31 @@ async def test_an_agent_without_a_usable_reply_says_nothing_and_the_talk_goes_on
     assert silent.outcome.said is None
     assert silent.problems
     assert back.outcome.said is not None
+
+
+async def test_the_talk_so_far_is_in_the_prompt_and_is_not_remembered_again(
+    clock: ManualClock, collection: MemoryCollection
+) -> None:
+    model = Scripted(lambda _: turn_xml("say", text="Barley, mostly."))
+    dialogue = talk(model, clock, collection)
+    await dialogue.answer("What do you mill in autumn?")
+    before = await collection.count()
+
+    second = await dialogue.answer("And in spring?")
+
+    earlier = read(model.requests[-1].messages[1].text, "earlier")
+    assert [(said.attributes["by"], said.text) for said in earlier.all("said")] == [
+        ("Nora", "What do you mill in autumn?"),
+        ("Mira", "Barley, mostly."),
+    ]
+    assert [heard.text for heard in second.observation.heard] == ["And in spring?"]
+    assert await collection.count() == before + len(second.remembered.written)
+    assert not any("autumn" in memory.summary for memory in second.remembered.written)
+
+
+async def test_only_the_last_messages_of_a_long_talk_are_in_the_prompt(clock: ManualClock) -> None:
+    model = Scripted(lambda _: turn_xml("say", text="I see."))
+    dialogue = talk(model, clock)
+    for number in range(12):
+        last = await dialogue.answer(f"Sack number {number}.")
+    assert [said.text for said in last.observation.earlier[::2]] == [f"Sack number {n}." for n in (7, 8, 9, 10)]
