@@ -354,8 +354,11 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
         store_name = settings.store or (f"sqlite:{MEMORY}" if folder is not None else IN_MEMORY)
         collections: dict[str, MemoryCollection] = {}
         if settings.memory:
-            inside = folder is not None and settings.store is None
-            store = await open_store(f"sqlite:{folder}/{MEMORY}" if inside else store_name, embedder)
+            if folder is not None and settings.store is None:
+                _make(folder)
+                store = await open_store(f"sqlite:{folder / MEMORY}", embedder)
+            else:
+                store = await open_store(store_name, embedder)
             stack.push_async_callback(store.aclose)
             collections = {persona.name: await store.collection(persona.name) for persona in scenario.personas}
         ever = MemoryFilter(include_superseded=True, include_forgotten=True)
@@ -451,11 +454,20 @@ def _check_unused(folder: Path) -> None:
         raise RunFolderError(f"{folder} is a file. Choose another folder with --out")
     try:
         taken = folder.exists() and any(folder.iterdir())
+    except OSError as error:
+        raise RunFolderError(f"{folder} can't be read: {error.strerror}. Choose another folder with --out") from error
+    if taken:
+        raise RunFolderError(f"{folder} isn't empty. Choose another folder with --out, or delete it")
+
+
+def _make(folder: Path) -> None:
+    """Raises:
+    RunFolderError: it can't be made.
+    """
+    try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunFolderError(f"{folder} can't be made: {error.strerror}. Choose another folder with --out") from error
-    if taken:
-        raise RunFolderError(f"{folder} isn't empty. Choose another folder with --out, or delete it")
 
 
 def _revealed(secret: Secret | None) -> str | None:

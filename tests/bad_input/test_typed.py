@@ -1,0 +1,159 @@
+"""What is typed or written wrongly, through the command line: code 2, one or two sentences, and nothing made."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Here
+
+KEY = "sk-willow-3306"
+SCENARIO = """\
+title = "A yard"
+start = 2026-06-01T08:00:00Z
+[[agents]]
+name = "Ann"
+x = 100
+y = {y}
+description = "I am Ann."
+"""
+
+
+def refused(here: Here, *words: str) -> str:
+    """What ``run`` says; it must end with code 2 and leave no folder."""
+    ended = here("run", "--ticks", "1", "--out", "run1", *words)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert ended.err.startswith("simuverse: ")
+    assert "Traceback" not in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert not Path("run1").exists()
+    return ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--model", "gpt"), "'gpt' is not a model. Models are written provider:model, for example rehearsal, ollama:"),
+        (("--subconscious-model", "x:y"), "'x:y' is not a model"),
+        (("--embedder", "word2vec"), "'word2vec' is not an embedder. Embedders: wordllama, hashing, "),
+        (("--store", "postgres://x"), "'postgres://x' is not a store. Stores: sqlite:FILE, memory:"),
+        (("--scenario", "market"), "There is no scenario market. Scenarios: grid; or the path of a .toml file"),
+        (("--scenario", "none.toml"), "none.toml: No such file or directory. Scenarios: grid"),
+        (("--config", "none.toml"), "there is no settings file none.toml"),
+        (("--config", "."), "the settings file . can't be read: Is a directory"),
+        (("--concurrency", "0"), "concurrency is 0; it must be 1 or more"),
+        (("--seed", "-1"), "seed is -1; it must be 0 or more"),
+        (("--model", "openai:gpt-4o-mini"), "needs a key: set OPENAI_API_KEY"),
+        (("--model", "anthropic:claude-x"), "needs a key: set ANTHROPIC_API_KEY"),
+        (("--model", "local:none.gguf"), "none.gguf"),
+    ],
+)
+def test_a_wrong_name_or_number_is_told_with_what_is_allowed(words: tuple[str, ...], told: str, here: Here) -> None:
+    assert told in refused(here, *words)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("seed = 1\nport = 'x'\n", "settings.toml, line 2: port is 'x'; it takes a whole number"),
+        ("seed = 1\nconcurrency = 0\n", "settings.toml, line 2: concurrency is 0; it must be 1 or more"),
+        ("seed = 1\ncolour = 'red'\n", "settings.toml, line 2: there is no setting colour. Settings: model, "),
+        ("seed = 1\nport = \n", "settings.toml isn't valid TOML in UTF-8: Invalid value (at line 2, column 8)"),
+        ("preset = 'wild'\n", "'wild' is not a preset. Presets: park, generative_agents, "),
+        ("model = 'gpt'\n", "'gpt' is not a model"),
+    ],
+)
+def test_a_broken_settings_file_is_told_with_its_line(text: str, told: str, here: Here) -> None:
+    Path("settings.toml").write_text(text, encoding="utf-8")
+    assert told in refused(here, "--config", "settings.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (SCENARIO.format(y=900), "yard.toml, line 6: agents[0].y: 900 is outside the grid: 50 to 550"),
+        (SCENARIO.format(y="'south'"), "yard.toml, line 6: "),
+        (SCENARIO.format(y=100) + "colour = 'red'\n", "yard.toml, line 8: "),
+        (SCENARIO.format(y=""), "at line 6"),
+        ("", "yard.toml"),
+    ],
+)
+def test_a_broken_scenario_is_told_with_its_line(text: str, told: str, here: Here) -> None:
+    Path("yard.toml").write_text(text, encoding="utf-8")
+    assert told in refused(here, "--scenario", "yard.toml")
+
+
+def test_a_wrong_variable_is_named(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIMUVERSE_CONCURRENCY", "many")
+    assert "SIMUVERSE_CONCURRENCY: concurrency is 'many'; it takes a whole number" in refused(here)
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "extra"),
+    [
+        (("--model", "ollama:qwen"), "ollama", "ollama"),
+        (("--model", "openai:gpt-4o-mini"), "openai", "openai"),
+        (("--model", "anthropic:claude-x"), "anthropic", "anthropic"),
+        (("--model", "local:smollm2"), "xllamacpp", "local"),
+        (("--embedder", "sentence-transformers:all-MiniLM-L6-v2"), "sentence_transformers", "sentence-transformers"),
+    ],
+)
+def test_a_missing_extra_is_told_with_the_line_that_installs_it(
+    words: tuple[str, ...], module: str, extra: str, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    told = refused(here, *words)
+    assert f'pip install "simu-verse[{extra}]"' in told
+    assert KEY not in told
+
+
+@pytest.mark.parametrize("words", [("flashbacks", "run1"), ("memories", "run1", "--agent", "Bo", "list")])
+def test_a_folder_of_something_else_is_told_how_a_run_is_made(words: tuple[str, ...], here: Here) -> None:
+    Path("run1").mkdir()
+    Path("run1/notes.txt").write_text("milk", encoding="utf-8")
+    ended = here(*words)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "simuverse: run1 is not a run folder: it has no run.json. `simuverse run --out run1` makes one\n"
+    )
+
+
+def test_an_unknown_agent_and_tick_are_told_which_there_are(here: Here) -> None:
+    here("run", "--ticks", "2", "--out", "run1", "--embedder", "hashing")
+    for words in (("flashbacks", "run1", "--agent", "Bo"), ("memories", "run1", "--agent", "Bo", "list")):
+        ended = here(*words)
+        assert ended.code == 2
+        assert "there is no agent Bo in run1. Agents: Jade, Jamal, James, Jesse" in ended.err
+    ended = here("flashbacks", "run1", "--tick", "9")
+    assert ended.code == 2
+    assert "run1 has no turn at tick 9. `simuverse flashbacks run1` shows the last one" in ended.err
+
+
+@pytest.mark.parametrize("name", ["run.json", "notes.txt"])
+def test_a_taken_folder_is_refused_and_left_as_it_was(name: str, here: Here) -> None:
+    Path("run1").mkdir()
+    Path("run1", name).write_text("milk", encoding="utf-8")
+    ended = here("run", "--ticks", "1", "--out", "run1", "--embedder", "hashing")
+    assert ended.code == 2
+    assert ended.err == "simuverse: run1 isn't empty. Choose another folder with --out, or delete it\n"
+    assert [file.name for file in Path("run1").iterdir()] == [name]
+    assert Path("run1", name).read_text(encoding="utf-8") == "milk"
+
+
+def test_an_empty_folder_may_be_used(here: Here) -> None:
+    Path("run1").mkdir()
+    assert here("run", "--ticks", "1", "--out", "run1", "--embedder", "hashing").code == 0
+
+
+def test_a_file_in_place_of_a_folder_is_told_of(here: Here) -> None:
+    Path("notes.txt").write_text("milk", encoding="utf-8")
+    for out, told in (("notes.txt", "notes.txt is a file"), ("notes.txt/run", "notes.txt/run can't be made")):
+        ended = here("run", "--ticks", "1", "--out", out, "--embedder", "hashing")
+        assert ended.code == 2
+        assert f"{told}" in ended.err
+        assert "Choose another folder with --out" in ended.err
