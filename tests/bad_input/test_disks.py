@@ -1,0 +1,81 @@
+"""Disks that are full or may only be read: a message with the cure, and nothing lost that was finished."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simuverse.world.journal import read_turns
+from tests.commands import Here
+
+FAST = ("--embedder", "hashing")
+
+
+@pytest.fixture
+def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A small file system of its own, with the options given as parameter; where none can be mounted, none is tried."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", str(request.param), "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("needs the right to mount a file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("disk", ["size=1500k"], indirect=True)
+def test_a_disk_that_fills_up_ends_the_run_and_keeps_every_finished_tick(disk: Path, here: Here) -> None:
+    ended = here("run", "--ticks", "100", "--out", str(disk / "run1"), *FAST)
+    assert ended.code == 2
+    assert "run1 can't be written any more: No space left on device. What was committed is safe; make room" in ended.err
+    assert "Traceback" not in ended.err
+    told = {int(line.split()[0]) for line in ended.out.splitlines() if line.startswith(" ")}
+    kept = [turn.tick for turn in read_turns(disk / "run1")]
+    assert told
+    assert all(kept.count(tick) == 4 for tick in told)
+    assert here("flashbacks", str(disk / "run1")).code == 0
+
+
+@pytest.mark.parametrize("disk", ["size=64k"], indirect=True)
+def test_a_disk_that_is_full_from_the_start_says_so(disk: Path, here: Here) -> None:
+    ended = here("run", "--ticks", "1", "--out", str(disk / "run1"), *FAST)
+    assert ended.code == 4
+    assert "memory.db: the disk is full, and nothing of this write was stored; free some space" in ended.err
+    assert not (disk / "run1" / "run.json").exists()
+
+
+@pytest.mark.parametrize("disk", ["size=1m,ro"], indirect=True)
+def test_a_disk_that_may_only_be_read_is_told_with_the_way_out(disk: Path, here: Here) -> None:
+    for words in ((), ("--store", "memory:"), ("--memory", "off")):
+        ended = here("run", "--ticks", "1", "--out", str(disk / "run1"), *FAST, *words)
+        assert ended.code == 2
+        assert "Read-only file system. Choose another folder" in ended.err
+    ended = here("chat", "Ada", "--store", f"sqlite:{disk / 'ada.db'}", *FAST, typed=b"Hello.\n")
+    assert ended.code == 4
+    assert "ada.db" in ended.err
+    assert "may write" in ended.err
+
+
+def test_a_full_disk_under_the_journal_alone_says_so_too(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []
+    sync = os.fsync
+
+    def fill(descriptor: int) -> None:
+        done.append(descriptor)
+        if len(done) > 7:  # run.json, then the journal and its telemetry at the start and after two ticks
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(descriptor)
+
+    monkeypatch.setattr("os.fsync", fill)
+    ended = here("run", "--ticks", "9", "--out", "run1", "--store", "memory:", *FAST)
+    assert ended.code == 2
+    assert "run1 can't be written any more: No space left on device" in ended.err
+    assert {int(line.split()[0]) for line in ended.out.splitlines() if line.startswith(" ")} == {1, 2}
+    assert {1, 2} <= {turn.tick for turn in read_turns(Path("run1"))}
