@@ -1,0 +1,338 @@
+"""The store on a Weaviate server: one collection an owner, vectors brought by us, ranked as on every other store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from simuverse.errors import StoreMismatch, StoreRefused
+from simuverse.memory.clock import require_aware
+from simuverse.memory.records import NO_FILTER, Hit, Memory, MemoryFilter
+from simuverse.memory.store import Entry, SearchRequest
+from simuverse.memory.stores.vectors import checked_vector
+from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
+from simuverse.memory.stores.weaviate_names import PREFIX, collection_name
+from simuverse.memory.stores.weaviate_objects import NothingAllowed, Stored, memory_of, server_filter
+from simuverse.memory.stores.weaviate_schema import Marks, check, create
+from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM, Searcher
+from simuverse.memory.stores.weaviate_statistics import CountedWords
+from simuverse.memory.stores.weaviate_writes import AT_ONCE, Writer
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.config import CollectionConfig
+
+_ALREADY_THERE = 422
+
+
+class WeaviateStore:
+    """See :class:`simuverse.memory.store.MemoryStore`. Opened by :meth:`open`.
+
+    A batch is no transaction: where a server fails in the middle of an ``add``, the error names what wasn't stored, and
+    adding the same again completes it. From 10,000 on, a search or ``recent`` gives no more than that many.
+    """
+
+    def __init__(self, connection: Connection, *, embedder_name: str, dimension: int, prefix: str) -> None:
+        self._connection = connection
+        self._embedder_name = embedder_name
+        self._dimension = dimension
+        self._prefix = prefix
+        self._shared: dict[str, _Shared] = {}
+
+    @classmethod
+    async def open(
+        cls,
+        addresses: Sequence[Address],
+        *,
+        embedder_name: str,
+        dimension: int,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        deadline: float = DEADLINE,
+        prefix: str = PREFIX,
+    ) -> Self:
+        """Connects; collections are made when they are first asked for.
+
+        Args:
+            addresses: of one server, or of several nodes of one cluster, the first that answers being used.
+            embedder_name, dimension: of the vectors: written into new collections, compared with those of old ones.
+            key: API key; None or blank sends none.
+            headers: sent with every call, as a proxy may want them.
+            deadline: seconds for a query, above 0.
+            prefix: how the names of collections begin; others on the same server are left alone. Letters and digits,
+                the first a capital.
+
+        Raises:
+            MissingExtra: the client isn't installed.
+            StoreUnavailable, StoreRefused, StoreMismatch: the server can't be used; the message says why.
+        """
+        if not addresses:
+            raise ValueError("a Weaviate store needs an address")
+        if not (prefix.isascii() and prefix.isalnum() and prefix[0].isupper()):
+            raise ValueError(f"prefix {prefix!r} isn't letters and digits with a capital first")
+        connection = await Connection.open(
+            addresses, key=key, headers=headers or {}, deadline=deadline, probed=f"{prefix}_"
+        )
+        return cls(connection, embedder_name=embedder_name, dimension=dimension, prefix=prefix)
+
+    @property
+    def description(self) -> str:
+        return self._connection.description
+
+    async def collection(self, owner: str) -> WeaviateCollection:
+        if not owner:
+            raise ValueError("a collection needs an owner")
+        name = collection_name(owner, prefix=self._prefix)
+        marks = Marks(owner=owner, embedder=self._embedder_name, dimension=self._dimension)
+        config = await self._config(name)
+        if config is None:
+            await self._connection.write(lambda client: _created(client, name, marks))
+            config = await self._config(name)
+        if config is None:
+            raise StoreRefused(f"{self.description}: collection {name} was made and is gone again; try once more.")
+        check(config, marks, where=f"Collection {name} at {self._connection.address.url}")
+        shared = self._shared.setdefault(name, _Shared(self._connection, name))
+        return WeaviateCollection(self._connection, name, owner, shared, dimension=self._dimension)
+
+    async def owners(self) -> list[str]:
+        found = await self._connection.query(lambda client: client.collections.list_all(simple=True))
+        marks = {name: Marks.read(config.description) for name, config in found.items()}
+        return sorted(
+            one.owner
+            for name, one in marks.items()
+            if one is not None and name == collection_name(one.owner, prefix=self._prefix)
+        )
+
+    async def erase(self, owner: str) -> bool:
+        name = collection_name(owner, prefix=self._prefix)
+        config = await self._config(name)
+        if config is None:
+            return False
+        marks = Marks.read(config.description)
+        if marks is None or marks.owner != owner:
+            raise StoreMismatch(
+                f"Collection {name} at {self._connection.address.url} isn't Simu-Verse's; it is left alone."
+            )
+        await self._connection.write(lambda client: client.collections.delete(name))
+        self._shared.pop(name, None)
+        return True
+
+    async def aclose(self) -> None:
+        """Closing twice does nothing."""
+        await self._connection.aclose()
+
+    async def _config(self, name: str) -> CollectionConfig | None:
+        """None: there is no such collection."""
+        return await self._connection.query(lambda client: _config(client, name))
+
+
+class _Shared:
+    """What all handles of one collection have in common: one change at a time, and what is known of its words."""
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self.words = CountedWords(connection, name)
+        self._changing = asyncio.Lock()
+
+    @asynccontextmanager
+    async def change(self) -> AsyncGenerator[None]:
+        async with self._changing:
+            try:
+                yield
+            finally:
+                self.words.forget()
+
+
+class WeaviateCollection:
+    """See :class:`simuverse.memory.store.MemoryCollection`."""
+
+    def __init__(self, connection: Connection, name: str, owner: str, shared: _Shared, *, dimension: int) -> None:
+        self._connection = connection
+        self._name = name
+        self._owner = owner
+        self._shared = shared
+        self._dimension = dimension
+        self._searcher = Searcher(connection, name, shared.words)
+        self._writer = Writer(connection, name)
+
+    @property
+    def owner(self) -> str:
+        return self._owner
+
+    async def add(self, entries: Sequence[Entry]) -> None:
+        after = {entry.memory.id: entry for entry in map(self._checked_entry, entries)}
+        async with self._shared.change():
+            await self._writer.write(await self._writer.read(after), after)
+
+    async def get(self, ids: Sequence[UUID]) -> list[Memory]:
+        found = await self._writer.read(ids)
+        return [found[wanted].entry.memory for wanted in ids if wanted in found]
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        if request.vector is not None:
+            request = replace(request, vector=checked_vector(request.vector, dimension=self._dimension))
+        return await self._searcher.search(request)
+
+    async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
+        if limit < 1:
+            raise ValueError(f"limit {limit} is below 1")
+        from weaviate.classes.query import Sort
+
+        try:
+            filters = server_filter(filter)
+        except NothingAllowed:
+            return []
+        newest_first = Sort.by_property("created_at", ascending=False).by_id()
+
+        async def ask(client: WeaviateAsyncClient) -> list[Memory]:
+            found = await client.collections.use(self._name).query.fetch_objects(
+                filters=filters,
+                sort=newest_first,
+                limit=min(limit, SERVER_MAXIMUM),
+                return_properties=["record"],
+            )
+            return [memory_of(one) for one in found.objects]
+
+        return await self._connection.query(ask)
+
+    async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
+        at = require_aware(at, "the time of access")
+        async with self._shared.change():
+            before = await self._writer.read(ids)
+            after = {
+                one: Entry(memory=replace(stored.entry.memory, last_accessed_at=at), vector=stored.entry.vector)
+                for one, stored in before.items()
+            }
+            await self._writer.write(before, after)
+
+    async def update(self, entries: Sequence[Entry | Memory]) -> None:
+        checked = [
+            self._checked_entry(entry) if isinstance(entry, Entry) else self._checked_memory(entry) for entry in entries
+        ]
+        async with self._shared.change():
+            before = await self._existing([_memory(entry).id for entry in checked])
+            after: dict[UUID, Entry] = {}
+            for entry in checked:
+                if isinstance(entry, Entry):
+                    after[entry.memory.id] = entry
+                    continue
+                kept = before[entry.id].entry
+                if entry.summary != kept.memory.summary:
+                    raise ValueError(f"the summary of memory {entry.id} changed, so it needs a new vector")
+                after[entry.id] = Entry(memory=entry, vector=kept.vector)
+            await self._writer.write(before, after)
+
+    async def supersede(self, old: UUID, *, by: UUID, at: datetime) -> None:
+        if old == by:
+            raise ValueError(f"memory {old} can't supersede itself")
+        async with self._shared.change():
+            before = await self._existing([old, by])
+            past, current = before[old].entry, before[by].entry
+            after = {
+                old: replace(past, memory=past.memory.superseded(by=by, at=at)),
+                by: replace(current, memory=replace(current.memory, supersedes=old)),
+            }
+            await self._writer.write(before, after)
+
+    async def forget(self, ids: Sequence[UUID], at: datetime) -> int:
+        async with self._shared.change():
+            before = await self._writer.read(ids)
+            after = {
+                one: replace(stored.entry, memory=stored.entry.memory.forgotten(at=at))
+                for one, stored in before.items()
+                if stored.entry.memory.forgotten_at is None
+            }
+            await self._writer.write(before, after)
+        return len(after)
+
+    async def erase(self, ids: Sequence[UUID]) -> int:
+        async with self._shared.change():
+            before = await self._writer.read(ids)
+            await self._writer.write(before, {}, erased=before.keys())
+        return len(before)
+
+    async def count(self, *, filter: MemoryFilter = NO_FILTER) -> int:
+        try:
+            filters = server_filter(filter)
+        except NothingAllowed:
+            return 0
+
+        async def ask(client: WeaviateAsyncClient) -> int:
+            found = await client.collections.use(self._name).aggregate.over_all(filters=filters, total_count=True)
+            return found.total_count or 0
+
+        return await self._connection.query(ask)
+
+    async def scan(self) -> AsyncIterator[Entry]:
+        ids = [one for _, one in sorted(await self._times())]
+        for start in range(0, len(ids), AT_ONCE):
+            page = ids[start : start + AT_ONCE]
+            found = await self._writer.read(page)
+            for one in page:
+                if one in found:
+                    yield found[one].entry
+
+    async def _times(self) -> list[tuple[int, UUID]]:
+        """When each memory was made, and its id, in no order."""
+        times: list[tuple[int, UUID]] = []
+        last: UUID | None = None
+        while True:
+
+            async def ask(client: WeaviateAsyncClient, last: UUID | None = last) -> list[tuple[int, UUID]]:
+                found = await client.collections.use(self._name).query.fetch_objects(
+                    limit=AT_ONCE, after=last, return_properties=["created_at"]
+                )
+                return [(int(str(one.properties["created_at"])), one.uuid) for one in found.objects]
+
+            page = await self._connection.query(ask)
+            if not page:
+                return times
+            times += page
+            last = page[-1][1]
+
+    async def _existing(self, ids: Sequence[UUID]) -> dict[UUID, Stored]:
+        found = await self._writer.read(ids)
+        for wanted in ids:
+            if wanted not in found:
+                raise KeyError(f"there is no memory {wanted}")
+        return found
+
+    def _checked_entry(self, entry: Entry) -> Entry:
+        memory = self._checked_memory(entry.memory)
+        return Entry(memory=memory, vector=checked_vector(entry.vector, dimension=self._dimension))
+
+    def _checked_memory(self, memory: Memory) -> Memory:
+        if memory.owner != self._owner:
+            raise ValueError(f"memory {memory.id} is {memory.owner!r}'s; this collection is {self._owner!r}'s")
+        return memory
+
+
+def _memory(entry: Entry | Memory) -> Memory:
+    return entry.memory if isinstance(entry, Entry) else entry
+
+
+async def _config(client: WeaviateAsyncClient, name: str) -> CollectionConfig | None:
+    from weaviate.exceptions import UnexpectedStatusCodeError
+
+    try:
+        return await client.collections.use(name).config.get()
+    except UnexpectedStatusCodeError as error:
+        if error.status_code == 404:
+            return None
+        raise
+
+
+async def _created(client: WeaviateAsyncClient, name: str, marks: Marks) -> None:
+    from weaviate.exceptions import UnexpectedStatusCodeError
+
+    try:
+        await create(client, name, marks)
+    except UnexpectedStatusCodeError as error:
+        # Another program may have made it since.
+        if error.status_code != _ALREADY_THERE:
+            raise

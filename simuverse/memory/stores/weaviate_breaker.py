@@ -1,0 +1,74 @@
+"""Spares callers from waiting, again and again, for a server that doesn't answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from simuverse.errors import StoreError, StoreUnavailable
+
+THRESHOLD = 3
+"""Calls in a row without an answer until none is made any more."""
+
+PAUSES = (0.5, 1.0, 2.0, 5.0)
+"""Seconds before each probe in the background; the last goes on for good."""
+
+
+class CircuitBreaker:
+    """Open after :data:`THRESHOLD` failures in a row: then calls are refused at once, until a probe succeeds.
+
+    Args:
+        probe: asks the server something that needs all of it; raises StoreError if that fails.
+        pauses: seconds before each probe.
+    """
+
+    def __init__(self, probe: Callable[[], Awaitable[None]], *, pauses: Sequence[float] = PAUSES) -> None:
+        self._probe = probe
+        self._pauses = pauses
+        self._failures = 0
+        self._last: StoreUnavailable | None = None
+        self._probing: asyncio.Task[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._probing is not None
+
+    def check(self) -> None:
+        """Raises:
+        StoreUnavailable: open; the message is that of the last failure.
+        """
+        if self.is_open:
+            raise StoreUnavailable(
+                f"{self._last} It is asked again in the background; nothing is sent until it answers."
+            )
+
+    def failed(self, error: StoreUnavailable) -> None:
+        self._failures += 1
+        self._last = error
+        if self._failures >= THRESHOLD and self._probing is None:
+            self._probing = asyncio.create_task(self._until_it_answers())
+
+    def succeeded(self) -> None:
+        self._failures = 0
+
+    async def aclose(self) -> None:
+        if self._probing is not None:
+            self._probing.cancel()
+            await asyncio.gather(self._probing, return_exceptions=True)
+
+    async def _until_it_answers(self) -> None:
+        number = 0
+        while True:
+            await asyncio.sleep(self._pauses[min(number, len(self._pauses) - 1)])
+            number += 1
+            try:
+                await self._probe()
+            except StoreUnavailable as error:
+                self._last = error
+            except StoreError:
+                # It answers, if only to refuse: callers shall hear that themselves.
+                break
+            else:
+                break
+        self._failures = 0
+        self._probing = None

@@ -1,0 +1,202 @@
+"""A search on a Weaviate server: two legs fetched, then scored, cut and fused here, to rank as on any store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+
+from simuverse.errors import StoreUnavailable
+from simuverse.memory.fusion import relative_score_fusion
+from simuverse.memory.records import Hit, Memory, SearchType
+from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
+from simuverse.memory.stores.ranking import TIE, best
+from simuverse.memory.stores.weaviate_connection import Connection
+from simuverse.memory.stores.weaviate_objects import NothingAllowed, memory_of, server_filter, vector_of
+from simuverse.memory.stores.weaviate_schema import VECTOR
+from simuverse.memory.stores.weaviate_statistics import CountedWords, Text, WordStatistics
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.filters import FilterReturn
+    from weaviate.collections.classes.internal import Object
+
+SERVER_MAXIMUM = 10_000
+"""Objects that a server gives at most for one query (QUERY_MAXIMUM_RESULTS)."""
+
+_MARGIN = 50
+"""Candidates fetched beyond a leg's depth, among which the ids decide where scores tie at its end."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Candidate:
+    """What one leg found.
+
+    Args:
+        score: as the server gives it: the cosine, or its BM25.
+        cosine: None where the query has no vector.
+        tokens: of the text that was searched; empty in the semantic leg.
+    """
+
+    memory: Memory
+    score: float
+    cosine: float | None
+    tokens: tuple[str, ...] = ()
+
+
+class Searcher:
+    """Searches one collection."""
+
+    def __init__(self, connection: Connection, name: str, words: CountedWords) -> None:
+        self._connection = connection
+        self._name = name
+        self._words = words
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        """Best first, ties by id.
+
+        Args:
+            request: its vector has length 1.
+        """
+        try:
+            filters = server_filter(request.filter)
+        except NothingAllowed:
+            return []
+        alpha = {SearchType.KEYWORD: 0.0, SearchType.SEMANTIC: 1.0}.get(request.search_type, request.alpha)
+        depth = min(max(OVER_FETCH, request.limit), SERVER_MAXIMUM)
+        text: Text = "context_text" if request.in_context else "search_text"
+        statistics, semantic, keyword = await asyncio.gather(
+            self._statistics(text, request.terms if alpha < 1 else None),
+            self._semantic(request.vector if alpha > 0 else None, filters, depth),
+            self._keyword(request.terms if alpha < 1 else (), request.vector, text, filters, depth),
+        )
+        bm25 = {
+            one.memory.id: one.score if statistics is None else statistics.score(request.terms, one.tokens)
+            for one in keyword
+        }
+        semantic_leg = _leg({one.memory.id: one.score for one in semantic}, depth)
+        keyword_leg = _leg(bm25, depth)
+        semantic_ranks = {found: rank for rank, (found, _) in enumerate(semantic_leg, start=1)}
+        keyword_ranks = {found: rank for rank, (found, _) in enumerate(keyword_leg, start=1)}
+        found = {one.memory.id: one for one in (*keyword, *semantic)}
+        return [
+            Hit(
+                memory=found[fused.id].memory,
+                cosine=found[fused.id].cosine,
+                bm25=bm25[fused.id] if fused.id in keyword_ranks else None,
+                reach=None if statistics is None else statistics.reach(request.terms),
+                semantic_rank=semantic_ranks.get(fused.id),
+                keyword_rank=keyword_ranks.get(fused.id),
+                fused=fused.score,
+            )
+            for fused in relative_score_fusion(semantic=semantic_leg, keyword=keyword_leg, alpha=alpha)[: request.limit]
+        ]
+
+    async def _statistics(self, text: Text, terms: Sequence[str] | None) -> WordStatistics | None:
+        """None without terms to count, and where counting fails, as it does while one of several nodes is down."""
+        if terms is None:
+            return None
+        try:
+            return await self._words.of(text, terms)
+        except StoreUnavailable:
+            return None
+
+    async def _semantic(self, vector: Vector | None, filters: FilterReturn | None, depth: int) -> list[_Candidate]:
+        if vector is None:
+            return []
+        from weaviate.classes.query import MetadataQuery
+
+        near, metadata = vector.tolist(), MetadataQuery(distance=True)
+
+        async def fetch(client: WeaviateAsyncClient, limit: int) -> list[Object[Any, Any]]:
+            found = await client.collections.use(self._name).query.near_vector(
+                near,
+                target_vector=VECTOR,
+                limit=limit,
+                filters=filters,
+                return_metadata=metadata,
+                return_properties=["record"],
+            )
+            return list(found.objects)
+
+        def cosine(found: Object[Any, Any]) -> float:
+            return _within_one(1 - _finite(found.metadata.distance))
+
+        objects = await self._through_ties(fetch, cosine, depth)
+        return [_Candidate(memory=memory_of(one), score=cosine(one), cosine=cosine(one)) for one in objects]
+
+    async def _keyword(
+        self, terms: Sequence[str], vector: Vector | None, text: Text, filters: FilterReturn | None, depth: int
+    ) -> list[_Candidate]:
+        if not terms:
+            return []
+        from weaviate.classes.query import MetadataQuery
+
+        query, metadata = " ".join(terms), MetadataQuery(score=True)
+
+        async def fetch(client: WeaviateAsyncClient, limit: int) -> list[Object[Any, Any]]:
+            found = await client.collections.use(self._name).query.bm25(
+                query,
+                query_properties=[text],
+                limit=limit,
+                filters=filters,
+                include_vector=vector is not None,
+                return_metadata=metadata,
+                return_properties=["record", text],
+            )
+            return list(found.objects)
+
+        def score(found: Object[Any, Any]) -> float:
+            return _finite(found.metadata.score)
+
+        objects = await self._through_ties(fetch, score, depth)
+        return [
+            _Candidate(
+                memory=memory_of(one),
+                score=score(one),
+                cosine=None if vector is None else _within_one(float(vector_of(one).astype(np.float64) @ vector)),
+                tokens=tuple(str(one.properties[text]).split()),
+            )
+            for one in objects
+        ]
+
+    async def _through_ties(
+        self,
+        fetch: Callable[..., Coroutine[Any, Any, list[Object[Any, Any]]]],
+        score: Callable[[Object[Any, Any]], float],
+        depth: int,
+    ) -> list[Object[Any, Any]]:
+        """The best ``depth``, and what ties with the last of them: whom the server left out there was chance."""
+        limit = min(depth + _MARGIN, SERVER_MAXIMUM)
+        while True:
+            found = await self._connection.query(partial(fetch, limit=limit))
+            if len(found) < limit or limit == SERVER_MAXIMUM or score(found[depth - 1]) - score(found[-1]) > 2 * TIE:
+                return found
+            limit = min(4 * limit, SERVER_MAXIMUM)
+
+
+def _leg(scores: dict[UUID, float], depth: int) -> list[tuple[UUID, float]]:
+    """Best first, ties by id, each with the best score of those it ties with."""
+    ids = list(scores)
+    halves = np.array([[one.int >> 64, one.int & 0xFFFFFFFFFFFFFFFF] for one in ids], dtype=np.uint64).reshape(-1, 2)
+    values = np.fromiter(scores.values(), dtype=np.float64, count=len(ids))
+    ranked = best(values, halves, among=np.ones(len(ids), dtype=np.bool_), limit=depth)
+    return [(ids[row], score) for row, score in ranked.pairs]
+
+
+def _finite(value: float | None) -> float:
+    """Raises:
+    StoreUnavailable: the server gave no score, or none that can be compared.
+    """
+    if value is None or not np.isfinite(value):
+        raise StoreUnavailable(f"the Weaviate server gave a score of {value}; its index may be damaged: restart it.")
+    return value
+
+
+def _within_one(cosine: float) -> float:
+    return min(1.0, max(-1.0, cosine))

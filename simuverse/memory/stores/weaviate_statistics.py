@@ -1,0 +1,140 @@
+"""How many memories a collection has, how long they are, and how many hold a word: what BM25 is made of.
+
+A server scores with statistics of its own, which after updates and deletes are approximate until it compacts: by a
+tenth where a tenth of the memories were rewritten. Counted anew they are exact, and so are the scores made of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import log1p
+from typing import TYPE_CHECKING, Literal
+
+from simuverse.memory.keyword_index import K1, B
+from simuverse.memory.stores.weaviate_connection import Connection
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.filters import FilterReturn
+
+Text = Literal["search_text", "context_text"]
+"""The properties that are searched by word."""
+
+_LENGTH: Mapping[Text, str] = {"search_text": "search_length", "context_text": "context_length"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Totals:
+    """``tokens``: of all memories, repeats counted. ``with_tokens``: how many memories have any."""
+
+    size: int
+    tokens: int
+    with_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordStatistics:
+    """Of one collection, for the terms of one query; formulas as in :mod:`simuverse.memory.keyword_index`.
+
+    Args:
+        size: memories in the collection, 0 or more.
+        average: tokens of a memory that has any; 0 if none has.
+        containing: term to how many memories hold it.
+    """
+
+    size: int
+    average: float
+    containing: Mapping[str, int]
+
+    def score(self, terms: Sequence[str], document: Sequence[str]) -> float:
+        """BM25 of a document, which counts in the statistics."""
+        frequencies = Counter(document)
+        length = K1 * (1 - B + B * len(document) / self.average) if self.average else 0.0
+        return sum(
+            self._idf(term) * times * frequencies[term] / (frequencies[term] + length)
+            for term, times in Counter(terms).items()
+            if term in frequencies
+        )
+
+    def reach(self, terms: Sequence[str]) -> float:
+        """What no score can pass: the sum of the terms' idf."""
+        return sum(self._idf(term) * times for term, times in Counter(terms).items())
+
+    def _idf(self, term: str) -> float:
+        containing = self.containing[term]
+        return log1p((self.size - containing + 0.5) / (containing + 0.5))
+
+
+class CountedWords:
+    """Counts of one collection, kept until it is written to here, or has another size.
+
+    Another program that changes memories without changing their number goes unnoticed until then.
+    """
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self._connection = connection
+        self._name = name
+        self._writes = 0
+        self._totals: dict[Text, _Totals] = {}
+        self._containing: dict[tuple[Text, str], int] = {}
+
+    def forget(self) -> None:
+        """Call it after every write."""
+        self._writes += 1
+        self._totals.clear()
+        self._containing.clear()
+
+    async def of(self, text: Text, terms: Sequence[str]) -> WordStatistics:
+        """Raises:
+        StoreError: they can't be counted.
+        """
+        wanted = set(terms)
+        size = await self._count(None)
+        known = self._totals.get(text)
+        if known is not None and known.size != size:
+            self.forget()
+        writes = self._writes
+        totals, counts = await asyncio.gather(self._totals_of(text), self._containing_of(text, wanted))
+        if writes == self._writes:
+            self._totals[text] = totals
+            self._containing |= {(text, term): count for term, count in counts.items()}
+        average = totals.tokens / totals.with_tokens if totals.with_tokens else 0.0
+        return WordStatistics(size=totals.size, average=average, containing=counts)
+
+    async def _totals_of(self, text: Text) -> _Totals:
+        if text in self._totals:
+            return self._totals[text]
+        from weaviate.classes.query import Metrics
+
+        length = _LENGTH[text]
+
+        async def ask(client: WeaviateAsyncClient) -> _Totals:
+            found = await client.collections.use(self._name).aggregate.over_all(
+                return_metrics=Metrics(length).integer(count=True, sum_=True)
+            )
+            lengths = found.properties.get(length)
+            return _Totals(
+                size=found.total_count or 0,
+                tokens=getattr(lengths, "sum_", None) or 0,
+                with_tokens=getattr(lengths, "count", None) or 0,
+            )
+
+        return await self._connection.query(ask)
+
+    async def _containing_of(self, text: Text, terms: Collection[str]) -> dict[str, int]:
+        from weaviate.classes.query import Filter
+
+        found = {term: self._containing[text, term] for term in terms if (text, term) in self._containing}
+        missing = [term for term in terms if term not in found]
+        counts = await asyncio.gather(*(self._count(Filter.by_property(text).equal(term)) for term in missing))
+        return found | dict(zip(missing, counts, strict=True))
+
+    async def _count(self, filters: FilterReturn | None) -> int:
+        async def ask(client: WeaviateAsyncClient) -> int:
+            found = await client.collections.use(self._name).aggregate.over_all(filters=filters, total_count=True)
+            return found.total_count or 0
+
+        return await self._connection.query(ask)

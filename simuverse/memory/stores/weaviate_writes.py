@@ -1,0 +1,151 @@
+"""Changes of one collection that rest on what is there.
+
+A server knows no transaction. A change reads what it rests on, works out all that is to be different, contexts too, and
+sends that in as few batches as there must be. Two programs that change the same memory at once may lose one change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+
+from simuverse.memory.analysis import search_text
+from simuverse.memory.records import Memory
+from simuverse.memory.store import CONTEXT, Entry
+from simuverse.memory.stores.weaviate_connection import Connection
+from simuverse.memory.stores.weaviate_contexts import Span, context_texts, inside, spans
+from simuverse.memory.stores.weaviate_errors import batch_error
+from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter
+from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.data import DataObject
+    from weaviate.collections.classes.filters import FilterReturn
+
+AT_ONCE = 500
+"""Objects in one message: some 3 MB with vectors of 1,024 numbers; a server takes 100."""
+
+_EPISODES_AT_ONCE = 20
+_ATTEMPTS = 2
+
+
+class Writer:
+    """Writes to one collection. Of one owner there is one change at a time; the caller sees to that."""
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self._connection = connection
+        self._name = name
+
+    async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
+        """Those that are there."""
+        wanted, found = list(dict.fromkeys(ids)), dict[UUID, Stored]()
+        for start in range(0, len(wanted), AT_ONCE):
+            found |= await self._read_where(ids_filter(wanted[start : start + AT_ONCE]))
+        return found
+
+    async def write(
+        self, before: Mapping[UUID, Stored], after: Mapping[UUID, Entry], *, erased: Collection[UUID] = ()
+    ) -> None:
+        """Makes ``after`` so, removes what is erased, and renews the contexts of what follows on either.
+
+        Args:
+            before: all of ``after`` and ``erased`` that is there, as read.
+
+        Raises:
+            StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
+        """
+        old = {one: before[one].entry.memory for one in (*after, *erased) if one in before}
+        new = {one: entry.memory for one, entry in after.items()}
+        moved = [one for one in {**old, **new} if _place(old.get(one)) != _place(new.get(one))]
+        renewed = spans([memories[one] for memories in (old, new) for one in moved if one in memories])
+        stored = {**await self._read_spans(renewed), **before}
+        memories = {one: found.entry.memory for one, found in stored.items() if one not in erased} | new
+        texts = context_texts(
+            memories, [one for one, memory in memories.items() if one in moved or inside(memory, renewed)]
+        )
+        changed: list[Stored] = []
+        for one in {**after, **texts}:
+            was = stored.get(one)
+            entry = after[one] if one in after else stored[one].entry
+            now = Stored(entry=entry, context_text=texts[one] if one in texts else stored[one].context_text)
+            if was is None or not _same(was, now):
+                changed.append(now)
+        await self._erase(erased)
+        await self._insert(changed)
+
+    async def _read_where(self, filters: FilterReturn) -> dict[UUID, Stored]:
+        async def ask(client: WeaviateAsyncClient) -> list[Stored]:
+            found = await client.collections.use(self._name).query.fetch_objects(
+                filters=filters, limit=SERVER_MAXIMUM, include_vector=True, return_properties=list(STORED)
+            )
+            return [Stored.of(one) for one in found.objects]
+
+        return {one.entry.memory.id: one for one in await self._connection.query(ask)}
+
+    async def _read_spans(self, renewed: Mapping[str, Span]) -> dict[UUID, Stored]:
+        """What is at these positions, and at those that are the context of these."""
+        from weaviate.classes.query import Filter
+
+        parts = [
+            Filter.by_property("episode").equal(episode)
+            & Filter.by_property("position").greater_or_equal(first - CONTEXT)
+            & Filter.by_property("position").less_or_equal(last)
+            for episode, (first, last) in renewed.items()
+        ]
+        found: dict[UUID, Stored] = {}
+        for start in range(0, len(parts), _EPISODES_AT_ONCE):
+            found |= await self._read_where(Filter.any_of(parts[start : start + _EPISODES_AT_ONCE]))
+        # The server trims what it compares, so another episode's may be among them.
+        return {one: stored for one, stored in found.items() if stored.entry.memory.episode in renewed}
+
+    async def _erase(self, ids: Collection[UUID]) -> None:
+        wanted = list(ids)
+        for start in range(0, len(wanted), AT_ONCE):
+            gone = ids_filter(wanted[start : start + AT_ONCE])
+
+            async def ask(client: WeaviateAsyncClient, gone: FilterReturn = gone) -> int:
+                return (await client.collections.use(self._name).data.delete_many(gone)).failed
+
+            await self._connection.write(ask)
+
+    async def _insert(self, changed: Sequence[Stored]) -> None:
+        for start in range(0, len(changed), AT_ONCE):
+            objects = {one.entry.memory.id: one.as_object() for one in changed[start : start + AT_ONCE]}
+            failed: dict[UUID, str] = {}
+            for _ in range(_ATTEMPTS):
+                remaining = [objects[one] for one in (failed or objects)]
+                failed = await self._connection.write(partial(self._send, objects=remaining))
+                if not failed:
+                    break
+            else:
+                raise batch_error(self._connection.address, failed, written=start + len(objects) - len(failed))
+
+    async def _send(self, client: WeaviateAsyncClient, objects: Sequence[DataObject[Any, None]]) -> dict[UUID, str]:
+        """Id to message of those that weren't stored."""
+        from weaviate.exceptions import WeaviateInsertManyAllFailedError
+
+        try:
+            outcome = await client.collections.use(self._name).data.insert_many(objects)
+        except WeaviateInsertManyAllFailedError as error:
+            return {UUID(str(one.uuid)): str(error) for one in objects}
+        return {UUID(str(objects[number].uuid)): error.message for number, error in outcome.errors.items()}
+
+
+def _place(memory: Memory | None) -> tuple[str, str, int, bool] | None:
+    """What the context of others, or its own, is made of."""
+    if memory is None:
+        return None
+    return search_text(memory), memory.episode, memory.position, memory.forgotten_at is None
+
+
+def _same(one: Stored, other: Stored) -> bool:
+    return (
+        one.entry.memory == other.entry.memory
+        and one.context_text == other.context_text
+        and np.array_equal(one.entry.vector, other.entry.vector)
+    )

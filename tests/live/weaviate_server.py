@@ -1,0 +1,180 @@
+"""A Weaviate server of the tests' own: a process on free ports of this machine, with a folder that is thrown away."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Self
+
+from simuverse.memory.stores.weaviate_address import Address
+
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "CLUSTER_HOSTNAME": "node1",
+        "AUTOSCHEMA_ENABLED": "false",
+        "DISABLE_TELEMETRY": "true",
+        "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "true",
+    }
+)
+"""What docker-compose.yml sets too, and a test sees to it."""
+
+IMAGE = "cr.weaviate.io/semitechnologies/weaviate:1.39.2"
+"""As pinned in docker-compose.yml."""
+
+READY = 60.0
+"""Seconds that a server may take to start, on a busy machine."""
+
+_HOST = "127.0.0.1"
+
+
+class WeaviateServer:
+    """Started by :meth:`start`, ended by :meth:`stop` or :meth:`kill`, and startable again on the same ports."""
+
+    def __init__(self, binary: str, folder: Path, settings: Mapping[str, str]) -> None:
+        self._binary = binary
+        self._folder = folder
+        self._ports = _free_ports()
+        self._settings = dict(settings)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    @contextmanager
+    def running(cls, binary: str, folder: Path, **settings: str) -> Generator[Self]:
+        """Args:
+        settings: added to :data:`SETTINGS`, or in place of them.
+        """
+        server = cls(binary, folder, {**SETTINGS, **settings})
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()
+
+    @property
+    def address(self) -> Address:
+        return Address(host=_HOST, port=self._ports["http"], grpc_host=_HOST, grpc_port=self._ports["GRPC_PORT"])
+
+    @property
+    def url(self) -> str:
+        """As a user types it, gRPC port included."""
+        return f"{self.address.url}?grpc_port={self.address.grpc_port}"
+
+    def start(self) -> None:
+        """Returns when it says that it is ready."""
+        environment = {
+            "PATH": os.environ["PATH"],
+            "PERSISTENCE_DATA_PATH": str(self._folder / "data"),
+            "CLUSTER_IN_LOCALHOST": "true",
+            **{name: str(port) for name, port in self._ports.items() if name.isupper()},
+            **self._settings,
+        }
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._binary, "--host", _HOST, "--port", str(self._ports["http"]), "--scheme", "http"],
+                cwd=self._folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
+        self._wait_until_ready()
+
+    def pause(self) -> None:
+        """It keeps its ports and answers nothing."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """At once, as by ``kill -9``."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def _wait_until_ready(self) -> None:
+        assert self._process is not None
+        end = time.monotonic() + READY
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                break
+            try:
+                with urllib.request.urlopen(f"{self.address.url}/v1/.well-known/ready", timeout=1):
+                    return
+            except OSError:
+                # Not yet; the process is asked whether it lives, so a tenth of a second is no busy loop.
+                _pause(self._process)
+        tail = (self._folder / "log").read_bytes()[-2000:].decode(errors="replace")
+        raise AssertionError(f"the Weaviate server didn't start:\n{tail}")
+
+
+def docker_answers() -> bool:
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    return subprocess.run([docker, "info"], capture_output=True, check=False).returncode == 0
+
+
+@contextmanager
+def weaviate_container() -> Generator[Address]:
+    from testcontainers.community.weaviate import WeaviateContainer
+
+    with WeaviateContainer(image=IMAGE, env_vars=dict(SETTINGS)) as container:
+        yield Address(
+            host=container.get_http_host(),
+            port=container.get_http_port(),
+            grpc_host=container.get_grpc_host(),
+            grpc_port=container.get_grpc_port(),
+        )
+
+
+def _pause(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(timeout=0.1)
+    except subprocess.TimeoutExpired:
+        return
+
+
+def _free_ports() -> dict[str, int]:
+    """One for each of the server's doors; those that go in pairs are neighbours, as the server counts on it."""
+    with ExitStack() as held:
+        http, grpc = _bound(held, 1), _bound(held, 1)
+        gossip, raft = _bound(held, 2), _bound(held, 2)
+    return {
+        "http": http,
+        "GRPC_PORT": grpc,
+        "CLUSTER_GOSSIP_BIND_PORT": gossip,
+        "CLUSTER_DATA_BIND_PORT": gossip + 1,
+        "RAFT_PORT": raft,
+        "RAFT_INTERNAL_RPC_PORT": raft + 1,
+    }
+
+
+def _bound(held: ExitStack, count: int) -> int:
+    """The first of ``count`` neighbouring ports that are free, and held until all are found."""
+    for _ in range(100):
+        with ExitStack() as tried:
+            first = tried.enter_context(socket.socket())
+            first.bind((_HOST, 0))
+            port: int = first.getsockname()[1]
+            try:
+                for further in range(port + 1, port + count):
+                    tried.enter_context(socket.socket()).bind((_HOST, further))
+            except (OSError, OverflowError):
+                continue
+            held.push(tried.pop_all())
+            return port
+    raise AssertionError("no neighbouring free ports")
