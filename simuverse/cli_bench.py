@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,20 +13,20 @@ import msgspec
 import typer
 
 from simuverse import wiring
+from simuverse.bench.ablation import FULL, ablations
+from simuverse.bench.dialogues import load_dialogues, paraphrases
 from simuverse.bench.latency import SIZES, Latency, measure_latency
+from simuverse.bench.recall import Measured, RecallBench, Share, measure_recall
 from simuverse.config import Settings, load
 from simuverse.errors import SettingsError
+from simuverse.memory.embedding import Embedder
+from simuverse.memory.store import MemoryStore
 
 bench_app = typer.Typer(
     no_args_is_help=True,
     help="Measure. Figures depend on the machine; ratios less so.",
     epilog="Example: simuverse bench latency --sizes 1000",
 )
-
-
-@bench_app.callback()
-def bench() -> None:
-    """Keeps ``latency`` a command of its own, however few there are."""
 
 
 @bench_app.command(epilog="Example: simuverse bench latency --sizes 1000,10000")
@@ -41,24 +43,104 @@ def latency(
     except ValueError:
         raise SettingsError(f"--sizes takes whole numbers by commas, such as 1000,10000, not {sizes!r}") from None
     settings = load(config, typed={"store": store, "embedder": embedder})
-    measured = asyncio.run(_measure(settings, wanted))
-    typer.echo(msgspec.json.encode(measured) if json else _table(measured))
+
+    async def measure() -> Latency:
+        async with _opened(settings) as (opened, embedding):
+            return await measure_latency(opened, embedding, sizes=wanted, on_progress=_tell)
+
+    measured = asyncio.run(measure())
+    typer.echo(msgspec.json.encode(measured) if json else _latency_table(measured))
 
 
-async def _measure(settings: Settings, sizes: list[int]) -> Latency:
+@bench_app.command(epilog="Example: simuverse bench recall --ablate")
+def recall(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder of dialogues with questions, JSON, measured first.")
+    ] = None,
+    ablate: Annotated[bool, typer.Option("--ablate", help="Again without each part, and by each preset.")] = False,
+    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+) -> None:
+    """How much of what a question asks for comes back, a week after the last of many talks.
+
+    Without --data: two dialogues of the program's own, whose questions share no word with their answers.
+    """
+    settings = load(config, typed={"store": store, "embedder": embedder})
+    sources = {} if data is None else {"data": load_dialogues(data)}
+    sources["paraphrase"] = paraphrases()
+
+    async def measure() -> RecallBench:
+        async with _opened(settings) as (opened, embedding):
+            wanted = ablations() if ablate else None
+            return await measure_recall(sources, opened, embedding, settings=wanted, on_progress=_tell)
+
+    measured = asyncio.run(measure())
+    if json:
+        typer.echo(msgspec.json.encode(measured))
+    else:
+        typer.echo(_ablation_table(measured) if ablate else _recall_table(measured))
+
+
+@asynccontextmanager
+async def _opened(settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
+    """The embedder, and the store that the settings name or one that is gone afterwards."""
     with tempfile.TemporaryDirectory() as scratch:
         embedder = await wiring.open_embedder(settings.embedder, settings)
-        store = await wiring.open_store(settings.store or f"sqlite:{scratch}/bench.db", embedder)
         try:
-            return await measure_latency(
-                store, embedder, sizes=sizes, on_progress=lambda step: typer.echo(step, err=True)
-            )
+            store = await wiring.open_store(settings.store or f"sqlite:{scratch}/bench.db", embedder)
+            try:
+                yield store, embedder
+            finally:
+                await store.aclose()
         finally:
-            await store.aclose()
             await embedder.aclose()
 
 
-def _table(measured: Latency) -> str:
+def _tell(step: str) -> None:
+    typer.echo(step, err=True)
+
+
+def _recall_table(measured: RecallBench) -> str:
+    lines = [
+        f"embedder {measured.embedder}; share of the evidence found among the first 5, 10, 20, of 100; questions whose",
+        "whole evidence is among the first 10; mean reciprocal rank; each with its 95 % interval",
+    ]
+    for one in measured.measured:
+        lines.append(f"\n{one.source}, {one.setting}: {one.p50_ms:.1f} ms a question (p50), {one.p95_ms:.1f} ms (p95)")
+        columns = (f"{head:<18}" for head in ("at 5", "at 10", "at 20", "all at 10", "MRR"))
+        lines.append(f"{'':<14} {'n':>5}  {''.join(columns)}".rstrip())
+        for figures in one.categories:
+            shares = (figures.at_5, figures.at_10, figures.at_20, figures.all_at_10, figures.mrr)
+            cells = "".join(f"{_percent(share):<18}" for share in shares)
+            lines.append(f"{figures.category:<14} {figures.questions:>5}  {cells}".rstrip())
+    return "\n".join(lines)
+
+
+def _ablation_table(measured: RecallBench) -> str:
+    """A row a setting, all sources beside each other; differences are to the first row."""
+    sources: dict[str, list[Measured]] = {}
+    for one in measured.measured:
+        sources.setdefault(one.source, []).append(one)
+    head = "".join(f"  {source + ': at 10':<20} {'+/-':>5} {'all@10':>6} {'MRR':>5}" for source in sources)
+    lines = [f"embedder {measured.embedder}; of 100", f"{'':<24}{head}"]
+    for row in zip(*sources.values(), strict=True):
+        cells = ""
+        for one, (full, *_) in zip(row, sources.values(), strict=True):
+            total, base = one.total, full.total
+            change = "" if one.setting == FULL else f"{100 * (total.at_10.mean - base.at_10.mean):+.1f}"
+            cells += f"  {_percent(total.at_10):<20} {change:>5} {100 * total.all_at_10.mean:>6.1f}"
+            cells += f" {100 * total.mrr.mean:>5.1f}"
+        lines.append(f"{row[0].setting:<24}{cells}")
+    return "\n".join(lines)
+
+
+def _percent(share: Share) -> str:
+    return f"{100 * share.mean:.1f} ({100 * share.low:.1f}-{100 * share.high:.1f})"
+
+
+def _latency_table(measured: Latency) -> str:
     head = f"{'memories':>9} {'recall':>13} {'embed':>13} {'search':>13} {'matrix':>13} {'FTS5':>13} {'ratio':>11}"
     lines = [
         f"embedder {measured.embedder}, {measured.cores} cores; p50 / p95 in ms; ratio of recall to matrix + FTS5",

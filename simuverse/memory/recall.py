@@ -29,7 +29,7 @@ from simuverse.memory.records import (
     Score,
     SearchType,
 )
-from simuverse.memory.relevance import Evidence, relevance
+from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, RelevanceWeights, relevance
 from simuverse.memory.scoring import Preset, Weighed, preset, score_all
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest, Vector
 
@@ -49,6 +49,7 @@ class RecallSettings:
 
     Args:
         preset: the three factors' weights and scaling.
+        relevance: the weights of the signals that the first of them is made of.
         count, tokens: the most that comes back, in flashbacks and in (estimated) tokens. Never passed.
         min_cosine, min_matched, min_found: the gate. A memory passes that is near enough in meaning; or that holds
             enough of the words of one of the queries (share, 0 to 1); or whose words, read in their context, are enough
@@ -56,11 +57,13 @@ class RecallSettings:
             the signals that rank.
         cool_down: a memory shown in the last so many turns stays away, unless it is asked for again: unless it holds
             ``asked_again`` of a query's words.
+        alike: the likeness (0 to 1) to a flashback above it from which a memory is left out; None leaves none out.
         runners_up: how many of those that were cut are kept for the record.
         step: what the presets that count in steps take a step to be.
     """
 
     preset: Preset = field(default_factory=lambda: preset("balanced"))
+    relevance: RelevanceWeights = DEFAULT_WEIGHTS
     count: int = 5
     tokens: int = 600
     min_cosine: float = 0.45
@@ -68,6 +71,7 @@ class RecallSettings:
     min_found: float = 0.12
     cool_down: int = 3
     asked_again: float = 0.4
+    alike: float | None = ALIKE
     runners_up: int = 10
     alpha: float = DEFAULT_ALPHA
     step: timedelta = timedelta(minutes=1)
@@ -81,6 +85,8 @@ class RecallSettings:
         for name in ("min_matched", "min_found", "asked_again", "alpha"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} {getattr(self, name)} is outside 0 to 1")
+        if self.alike is not None and not 0 < self.alike <= 1:
+            raise ValueError(f"alike {self.alike} is outside 0 to 1")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,7 +175,7 @@ async def recall(
         StoreError, EmbedderError: it couldn't be searched.
     """
     searched = await _search(queries, collection=collection, embedder=embedder, alpha=settings.alpha)
-    pool = _merge(searched)
+    pool = _merge(searched, settings.relevance)
     if not pool:
         return Recalled()
     weighed = [Weighed(memory=p.memory, relevance=p.relevance.total, cosine=p.cosine or 0.0) for p in pool]
@@ -198,7 +204,7 @@ async def _search(
     return await asyncio.gather(*(search(query, vector) for query, vector in zip(queries, vectors, strict=True)))
 
 
-def _merge(searched: Sequence[_Searched]) -> list[_Pooled]:
+def _merge(searched: Sequence[_Searched], weights: RelevanceWeights) -> list[_Pooled]:
     """One entry a memory: the best relevance, and every query that found it."""
     pool: dict[UUID, _Pooled] = {}
     for number, one in enumerate(searched):
@@ -213,6 +219,7 @@ def _merge(searched: Sequence[_Searched]) -> list[_Pooled]:
         weighed = relevance(
             [_evidence(hit, memory, one, named) for hit, memory in zip(found, memories.values(), strict=True)],
             reach=max((hit.reach or 0.0 for hit in one.alone), default=0.0),
+            weights=weights,
         )
         for hit, memory, weight in zip(found, memories.values(), weighed, strict=True):
             entry = pool.get(memory.id)
@@ -276,8 +283,8 @@ def _select(ranked: Sequence[tuple[Score, _Pooled]], *, settings: RecallSettings
             reason, missed_by = Cut.GATE, short
         elif entry.memory.id in shown and matched < settings.asked_again:
             reason = Cut.COOL_DOWN
-        elif (alike := max((_sameness(entry.tokens, other) for other in chosen), default=0.0)) >= ALIKE:
-            reason, missed_by = Cut.NEAR_DUPLICATE, alike - ALIKE
+        elif settings.alike is not None and (alike := _likest(entry.tokens, chosen)) >= settings.alike:
+            reason, missed_by = Cut.NEAR_DUPLICATE, alike - settings.alike
         elif len(flashbacks) == settings.count:
             reason, missed_by = Cut.COUNT, flashbacks[-1].score.total - score.total
         elif spent + cost > settings.tokens:
@@ -303,9 +310,9 @@ def _select(ranked: Sequence[tuple[Score, _Pooled]], *, settings: RecallSettings
     return Recalled(flashbacks=tuple(flashbacks), candidates=tuple(kept), considered=len(ranked))
 
 
-def _sameness(tokens: Sequence[str], shown: Sequence[str]) -> float:
-    """Likeness; 0 for what holds a number that the one shown doesn't: it is another fact."""
-    return 0.0 if differing_figures(tokens, shown) else likeness(tokens, shown)
+def _likest(tokens: Sequence[str], chosen: Sequence[Sequence[str]]) -> float:
+    """Likeness to the likest of those chosen; 0 to one that lacks a number of this one: it is another fact."""
+    return max((likeness(tokens, other) for other in chosen if not differing_figures(tokens, other)), default=0.0)
 
 
 def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings) -> float:

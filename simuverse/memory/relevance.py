@@ -19,8 +19,9 @@ most 0.05 of what the query's words could reach together, to 1 from 0.20 on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +31,44 @@ from simuverse.memory.records import Relevance
 Column = NDArray[np.float64]
 """One figure a memory, shape (memories,)."""
 
-WEIGHTS: Mapping[str, float] = {"words": 0.7, "context": 1.0, "episode": 0.5, "meaning": 1.0, "speaker": 0.3}
-BEST_IN_EPISODE = 0.4
-NEIGHBOURS = 0.2
 
-RAMP_FROM, RAMP_TO, RAMP_LEAST = 0.05, 0.20, 0.2
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelevanceWeights:
+    """What each signal counts for; see the module. All finite and 0 or more; 0 switches a signal off.
+
+    Args:
+        ramp_from, ramp_to, ramp_least: shares of the words' reach, and what words count for below the first of them;
+            with a ``ramp_least`` of 1 words always count in full.
+    """
+
+    words: float = 0.7
+    context: float = 1.0
+    episode: float = 0.5
+    meaning: float = 1.0
+    speaker: float = 0.3
+    best_in_episode: float = 0.4
+    neighbours: float = 0.2
+    ramp_from: float = 0.05
+    ramp_to: float = 0.20
+    ramp_least: float = 0.2
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isfinite(value) or value < 0:
+                raise ValueError(f"{field.name} {value} isn't a number of 0 or more")
+        if not self.signals:
+            raise ValueError("all signals are switched off: nothing would tell memories apart")
+        if self.ramp_from >= self.ramp_to or self.ramp_least > 1:
+            raise ValueError("the ramp goes from ramp_from up to ramp_to, and from ramp_least, at most 1, to 1")
+
+    @property
+    def signals(self) -> float:
+        """Of all signals of a memory's own together."""
+        return self.words + self.context + self.episode + self.meaning + self.speaker
+
+
+DEFAULT_WEIGHTS = RelevanceWeights()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +90,9 @@ class Evidence:
     position: int = 0
 
 
-def relevance(evidence: Sequence[Evidence], *, reach: float) -> list[Relevance]:
+def relevance(
+    evidence: Sequence[Evidence], *, reach: float, weights: RelevanceWeights = DEFAULT_WEIGHTS
+) -> list[Relevance]:
     """One a memory, in order.
 
     Args:
@@ -66,7 +102,7 @@ def relevance(evidence: Sequence[Evidence], *, reach: float) -> list[Relevance]:
         return []
     bm25 = _column(e.bm25 for e in evidence)
     cosine = _column(-1.0 if e.cosine is None else e.cosine for e in evidence)
-    trust = _ramp(bm25.max() / reach) if reach > 0 else 0.0
+    trust = _ramp(bm25.max() / reach, weights) if reach > 0 else 0.0
     signals = {
         "words": trust * _stretched(bm25),
         "context": trust * _stretched(_column(e.context_bm25 for e in evidence)),
@@ -74,19 +110,19 @@ def relevance(evidence: Sequence[Evidence], *, reach: float) -> list[Relevance]:
         "meaning": _stretched(cosine),
         "speaker": _column(float(e.speaker_named) for e in evidence),
     }
-    parts = {name: WEIGHTS[name] * column for name, column in signals.items()}
+    parts = {name: getattr(weights, name) * column for name, column in signals.items()}
     own = np.sum(list(parts.values()), axis=0)
-    parts["contiguity"] = _lent(evidence, own)
-    full = (sum(WEIGHTS.values())) * (1 + BEST_IN_EPISODE + NEIGHBOURS)
+    parts["contiguity"] = _lent(evidence, own, weights)
+    full = weights.signals * (1 + weights.best_in_episode + weights.neighbours)
     return [
         Relevance(**{name: float(column[row] / full) for name, column in parts.items()}) for row in range(len(evidence))
     ]
 
 
-def _ramp(found: float) -> float:
+def _ramp(found: float, weights: RelevanceWeights) -> float:
     """How far words are to be trusted, given the share of their reach that the best hit has."""
-    share = (found - RAMP_FROM) / (RAMP_TO - RAMP_FROM)
-    return RAMP_LEAST + (1 - RAMP_LEAST) * min(1.0, max(0.0, share))
+    share = (found - weights.ramp_from) / (weights.ramp_to - weights.ramp_from)
+    return weights.ramp_least + (1 - weights.ramp_least) * min(1.0, max(0.0, share))
 
 
 def _stretched(column: Column) -> Column:
@@ -104,7 +140,7 @@ def _by_episode(evidence: Sequence[Evidence], bm25: Column) -> Column:
     return _column(squares[e.episode] ** 0.5 if e.episode else score for e, score in zip(evidence, bm25, strict=True))
 
 
-def _lent(evidence: Sequence[Evidence], own: Column) -> Column:
+def _lent(evidence: Sequence[Evidence], own: Column, weights: RelevanceWeights) -> Column:
     """What its neighbours, and the best of its episode, add to each memory."""
     at: dict[tuple[str, int], float] = {}
     best: dict[str, float] = {}
@@ -114,10 +150,10 @@ def _lent(evidence: Sequence[Evidence], own: Column) -> Column:
             at[place] = max(value, at.get(place, 0.0))
             best[e.episode] = max(value, best.get(e.episode, 0.0))
     return _column(
-        NEIGHBOURS * (at.get((e.episode, e.position - 1), 0.0) + at.get((e.episode, e.position + 1), 0.0)) / 2
-        + BEST_IN_EPISODE * best[e.episode]
+        weights.neighbours * (at.get((e.episode, e.position - 1), 0.0) + at.get((e.episode, e.position + 1), 0.0)) / 2
+        + weights.best_in_episode * best[e.episode]
         if e.episode
-        else (BEST_IN_EPISODE + NEIGHBOURS) * value
+        else (weights.best_in_episode + weights.neighbours) * value
         for e, value in zip(evidence, own, strict=True)
     )
 
