@@ -37,5 +37,9 @@ class TestWeaviate(MemoryStoreContract):
             embedder_name=embedder,
             dimension=DIMENSION,
             deadline=PATIENT,
-            prefix=f"Test{sha256(str(place).encode()).hexdigest()[:12]}",
+            prefix=prefix_for(place),
         )
+
+
+def prefix_for(place: Path) -> str:
+    return f"Test{sha256(str(place).encode()).hexdigest()[:12]}"
