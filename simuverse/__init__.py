@@ -51,8 +51,10 @@ if TYPE_CHECKING:
     from simuverse.agents.turn import Persona as Persona
     from simuverse.agents.turn import Tool as Tool
     from simuverse.agents.turn import ToolCall as ToolCall
+    from simuverse.memory.audit import AuditLog as AuditLog
     from simuverse.memory.clock import Clock as Clock
     from simuverse.memory.clock import ManualClock as ManualClock
+    from simuverse.memory.editing import MemoryEditor as MemoryEditor
     from simuverse.memory.embedding import Embedder as Embedder
     from simuverse.memory.recall import RecallSettings as RecallSettings
     from simuverse.memory.records import Flashback as Flashback
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Agent": "agents.agent",
+    "AuditLog": "memory.audit",
     "ChatModel": "agents.chat",
     "Clock": "memory.clock",
     "ConsciousAgent": "agents.conscious",
@@ -72,6 +75,7 @@ _HOMES = {
     "Flashback": "memory.records",
     "ManualClock": "memory.clock",
     "Memory": "memory.records",
+    "MemoryEditor": "memory.editing",
     "MemoryQuery": "memory.records",
     "MemoryStore": "memory.store",
     "Observation": "agents.turn",

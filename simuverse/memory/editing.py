@@ -1,0 +1,426 @@
+"""Changes to one owner's memories that someone asks for, each written down and each but one to be taken back.
+
+::
+
+    editor = MemoryEditor(mind.collection, mind.embedder, mind.clock, AuditLog.beside(Path("jade.db")))
+    change = await editor.forget([memory.id], why="said in jest")
+    await editor.undo(change.number)
+
+A change is written into the record first, then made, then settled. What a crash leaves half done is finished, or found
+never to have begun, before the next change or look into the history; until then a memory may be there twice, and none
+is missing. Erasing alone can't be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+from uuid import UUID
+
+from simuverse.errors import CheckFailed, SimuverseError, UsageError
+from simuverse.memory.audit import Actor, AuditLog, Change, Kind
+from simuverse.memory.clock import Clock
+from simuverse.memory.dependents import Doomed, doomed
+from simuverse.memory.embedding import Embedder
+from simuverse.memory.erasing import tells, wordings
+from simuverse.memory.history import standing, taken_back
+from simuverse.memory.merging import merged
+from simuverse.memory.records import Category, Memory
+from simuverse.memory.rewording import rewritten
+from simuverse.memory.store import Entry, MemoryCollection
+
+
+class Copies(Protocol):
+    """A place beside the store that may hold the words of memories, such as the record of a run."""
+
+    async def erase(self, memories: Sequence[Memory]) -> None:
+        """Takes them out, in every version given.
+
+        Raises:
+            SimuverseError: it can't; what is there may be changed in part, but the memories must stay where they are.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erased:
+    """What an erasure did.
+
+    Args:
+        texts: the erased words, to look for them elsewhere.
+        same_words: memories of the same owner that hold them still: nothing says that they rest on what was erased.
+        bereft: memories that rested on an erased one too, and lost that evidence.
+    """
+
+    change: Change
+    texts: tuple[str, ...]
+    same_words: tuple[Memory, ...]
+    bereft: tuple[Memory, ...]
+
+
+class MemoryEditor:
+    """Changes the memories of one owner.
+
+    All methods raise :class:`UsageError` for what makes no sense, an anchored memory among it, and then nothing is
+    changed; :class:`StoreError` and :class:`EmbedderError` where the change could not be made.
+
+    Args:
+        by: who changes; only an operator may change what is anchored, by taking the anchor away first.
+        name: which one, for the record.
+        copies: places that an erasure clears too.
+    """
+
+    def __init__(
+        self,
+        collection: MemoryCollection,
+        embedder: Embedder,
+        clock: Clock,
+        audit: AuditLog,
+        *,
+        by: Actor = "operator",
+        name: str = "",
+        copies: Sequence[Copies] = (),
+    ) -> None:
+        self.collection = collection
+        self.audit = audit
+        self._embedder = embedder
+        self._clock = clock
+        self._by: Actor = by
+        self._name = name
+        self._copies = copies
+
+    async def forget(self, ids: Sequence[UUID], *, why: str = "") -> Change:
+        """Hides them from every search; they are kept, and can be brought back by :meth:`undo`."""
+        async with self._changing():
+            before = [memory for memory in await self._free(ids, "forgotten") if memory.forgotten_at is None]
+            if not before:
+                raise UsageError("nothing to forget: these memories are forgotten already")
+            now = self._clock.now()
+            return await self._change(
+                "forget", [m.id for m in before], before, [m.forgotten(at=now) for m in before], why
+            )
+
+    async def rewrite(
+        self,
+        id: UUID,
+        summary: str | None = None,
+        *,
+        keywords: Sequence[str] | None = None,
+        critical_information: str | None = None,
+        importance: int | None = None,
+        category: Category | None = None,
+        why: str = "",
+    ) -> Change:
+        """Another wording, or other particulars, of one memory; its source stays, and a flag says who edited it.
+
+        The old wording is found no more. So with a new summary, unless they are given, only those keywords stay that
+        are in it, and critical information only if all of it is.
+        """
+        async with self._changing():
+            [old] = await self._free([id], "rewritten")
+            new = rewritten(
+                old,
+                summary,
+                keywords=keywords,
+                critical_information=critical_information,
+                importance=importance,
+                category=category,
+                by=self._by,
+            )
+            return await self._change("rewrite", [id], [old], [new], why)
+
+    async def merge(self, ids: Sequence[UUID], *, summary: str | None = None, why: str = "") -> Change:
+        """One memory in place of several, as :func:`simuverse.memory.merging.merged` makes it.
+
+        The several stay as its evidence, superseded by it.
+        """
+        async with self._changing():
+            before = await self._free(list(dict.fromkeys(ids)), "merged")
+            if len(before) < 2:
+                raise UsageError("a merge needs two memories or more")
+            _require_current(before, "merged")
+            if summary is not None and not summary.strip():
+                raise UsageError("the merged memory's wording is blank")
+            one = merged(before, summary=summary and summary.strip(), by=self._by)
+            now = self._clock.now()
+            past = [memory.superseded(by=one.id, at=now) for memory in before]
+            return await self._change("merge", [one.id], before, [one, *past], why)
+
+    async def supersede(self, old: UUID, *, by: UUID, why: str = "") -> Change:
+        """A fact that changed: the old memory is kept as past, and ``by`` is what holds now."""
+        async with self._changing():
+            if old == by:
+                raise UsageError(f"memory {old} can't supersede itself")
+            past, present = await self._free([old, by], "superseded")
+            _require_current([past, present], "superseded")
+            if present.supersedes is not None:
+                raise UsageError(f"memory {by} supersedes {present.supersedes} already")
+            after = [past.superseded(by=by, at=self._clock.now()), replace(present, supersedes=old)]
+            return await self._change("supersede", [old, by], [past, present], after, why)
+
+    async def anchor(self, ids: Sequence[UUID], *, why: str = "") -> Change:
+        """Holds them: they never fade and are never merged, evicted or rewritten."""
+        return await self._set_anchor(ids, True, why)
+
+    async def unanchor(self, ids: Sequence[UUID], *, why: str = "") -> Change:
+        return await self._set_anchor(ids, False, why)
+
+    async def undo(self, number: int | None = None, *, why: str = "") -> Change:
+        """Takes a change back: all that it touched is as it was, times of access excepted.
+
+        Args:
+            number: of the change; by default the latest that stands. An undo can be undone too, by its number.
+        """
+        async with self._changing():
+            changes = await self.audit.changes(self.collection.owner)
+            change = standing(changes, number)
+            current = {memory.id: memory for memory in await self.collection.get(sorted(change.touched))}
+            after = {memory.id: memory for memory in change.after}
+            for one in sorted(change.touched):
+                if not _same(current.get(one), after.get(one)):
+                    later = [c.number for c in changes if c.number > change.number and one in c.touched]
+                    later = [n for n in later if n not in taken_back(changes)]
+                    first = f"undo change {later[-1]} first" if later else "it was changed without a record"
+                    raise UsageError(f"change {change.number} can't be undone: memory {one} is another since; {first}")
+            made = after.keys() - {memory.id for memory in change.before}
+            if made:
+                await self._require_unused(made, current.keys())
+            restored = [_accessed_as(memory, current.get(memory.id)) for memory in change.before]
+            return await self._change("undo", change.ids, list(current.values()), restored, why, undoes=change.number)
+
+    async def erase(self, ids: Sequence[UUID], *, why: str = "") -> Erased:
+        """Removes memories for good, from the store, the record of changes and the copies.
+
+        What rests on them alone goes along, and so does what they were merged into: then the others of that merge are
+        current again. What rests on others too loses this evidence, and is flagged.
+
+        Raises:
+            CheckFailed: the store says that it is done, and still has one.
+        """
+        async with self._changing():
+            await self._free(ids, "erased")
+            going = await self._doomed(ids)
+            self._require_free(going.gone.values(), "erased")
+            along = tuple(sorted(going.gone.keys() - set(ids)))
+            texts = wordings(await self._versions(going.gone))
+            change = await self.audit.intend(
+                Change(
+                    owner=self.collection.owner,
+                    kind="erase",
+                    by=self._by,
+                    name=self._name,
+                    at=self._clock.now(),
+                    why="" if _says(why, texts) else why,
+                    ids=tuple(dict.fromkeys(ids)),
+                    along=along,
+                )
+            )
+            try:
+                await self._erase_copies(going)
+            except SimuverseError:
+                await self.audit.settle(change, "abandoned")
+                raise
+            await self._erase_kept(going)
+            change = await self.audit.settle(change, "done")
+            same_words = tuple(memory for memory in going.others if tells(memory, texts))
+            return Erased(change=change, texts=texts, same_words=same_words, bereft=going.bereft)
+
+    async def history(self, id: UUID | None = None) -> list[Change]:
+        """Every change of this owner's memories, or of one memory, oldest first."""
+        async with self._changing():
+            changes = await self.audit.changes(self.collection.owner)
+        return [change for change in changes if id is None or id in change.touched]
+
+    # --- what all changes share -------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _changing(self) -> AsyncGenerator[None]:
+        """One change at a time, and none on top of one that was cut short."""
+        async with self.audit.held():
+            for change in await self.audit.changes(self.collection.owner):
+                if change.state == "pending":
+                    await self._recover(change)
+            yield
+
+    async def _change(
+        self,
+        kind: Kind,
+        ids: Sequence[UUID],
+        before: Sequence[Memory],
+        after: Sequence[Memory],
+        why: str,
+        *,
+        undoes: int | None = None,
+    ) -> Change:
+        self._require_allowed([*before, *after])
+        entries = await self._entries(before, after)
+        change = await self.audit.intend(
+            Change(
+                owner=self.collection.owner,
+                kind=kind,
+                by=self._by,
+                name=self._name,
+                at=self._clock.now(),
+                why=why,
+                ids=tuple(dict.fromkeys(ids)),
+                before=tuple(before),
+                after=tuple(after),
+                undoes=undoes,
+            )
+        )
+        await self._put(before, entries)
+        return await self.audit.settle(change, "done")
+
+    async def _entries(self, before: Sequence[Memory], after: Sequence[Memory]) -> list[Entry | Memory]:
+        """With new vectors where there is a new wording."""
+        known = {memory.id: memory.summary for memory in before}
+        worded = [memory for memory in after if known.get(memory.id) != memory.summary]
+        vectors = await self._embedder.embed([memory.summary for memory in worded])
+        embedded = {memory.id: Entry(memory=memory, vector=v) for memory, v in zip(worded, vectors, strict=True)}
+        return [embedded.get(memory.id, memory) for memory in after]
+
+    async def _put(self, before: Sequence[Memory], after: Sequence[Entry | Memory]) -> None:
+        """New ones first and removals last, so that in between nothing is missing."""
+        old = {memory.id for memory in before}
+        made = [one for one in after if isinstance(one, Entry) and one.memory.id not in old]
+        changed = [one for one in after if _id(one) in old]
+        removed = sorted(old - {_id(one) for one in after})
+        if made:
+            await self.collection.add(made)
+        if changed:
+            await self.collection.update(changed)
+        if removed:
+            await self.collection.erase(removed)
+
+    async def _recover(self, change: Change) -> None:
+        """Finishes a change that was cut short once any of it was made; else notes that it never began."""
+        if change.kind == "erase":
+            going = await self._doomed(change.ids)
+            await self._erase_copies(going)
+            await self._erase_kept(going)
+            await self.audit.settle(change, "done")
+            return
+        current = {memory.id: memory for memory in await self.collection.get(sorted(change.touched))}
+        before, after = _by_id(change.before), _by_id(change.after)
+        differing = [one for one in before.keys() | after.keys() if not _same(before.get(one), after.get(one))]
+        if not any(_same(current.get(one), after.get(one)) for one in differing):
+            await self.audit.settle(change, "abandoned")
+            return
+        left = [one for one in differing if _same(current.get(one), before.get(one))]
+        old = [current[one] for one in left if one in current]
+        new = [_accessed_as(after[one], current.get(one)) for one in left if one in after]
+        await self._put(old, await self._entries(old, new))
+        await self.audit.settle(change, "done")
+
+    async def _set_anchor(self, ids: Sequence[UUID], anchored: bool, why: str) -> Change:
+        async with self._changing():
+            before = [memory for memory in await self._existing(ids) if memory.anchored != anchored]
+            if not before:
+                raise UsageError(f"these memories are {'anchored already' if anchored else 'not anchored'}")
+            after = [replace(memory, anchored=anchored) for memory in before]
+            kind: Kind = "anchor" if anchored else "unanchor"
+            return await self._change(kind, [memory.id for memory in before], before, after, why)
+
+    # --- what may be changed ----------------------------------------------------------------------------------------
+
+    async def _existing(self, ids: Sequence[UUID]) -> list[Memory]:
+        found = _by_id(await self.collection.get(ids))
+        for wanted in ids:
+            if wanted not in found:
+                raise UsageError(f"{self.collection.owner} has no memory {wanted}. `list` shows the ids")
+        return list(found.values())
+
+    async def _free(self, ids: Sequence[UUID], done: str) -> list[Memory]:
+        """Those that exist; none of them is anchored."""
+        found = await self._existing(ids)
+        self._require_free(found, done)
+        return found
+
+    def _require_free(self, memories: Collection[Memory], done: str) -> None:
+        for memory in memories:
+            if memory.anchored:
+                raise UsageError(
+                    f"memory {memory.id} is anchored, so it isn't {done}. An operator takes the anchor away first: "
+                    f"unanchor {memory.id}"
+                )
+
+    def _require_allowed(self, memories: Sequence[Memory]) -> None:
+        for memory in memories:
+            if memory.anchored and self._by != "operator":
+                raise UsageError(f"memory {memory.id} is anchored; only an operator sets and takes anchors")
+
+    async def _require_unused(self, made: Collection[UUID], touched: Collection[UUID]) -> None:
+        """Nothing else rests on what an undo would remove."""
+        async for entry in self.collection.scan():
+            memory = entry.memory
+            links = {*memory.evidence, memory.supersedes, memory.superseded_by}
+            if memory.id not in touched and links & set(made):
+                raise UsageError(
+                    f"memory {memory.id} rests on {min(made)}, which this undo would remove; erase it first"
+                )
+
+    # --- erasing ----------------------------------------------------------------------------------------------------
+
+    async def _doomed(self, ids: Sequence[UUID]) -> Doomed:
+        return doomed([entry.memory async for entry in self.collection.scan()], ids)
+
+    async def _versions(self, gone: Mapping[UUID, Memory]) -> list[Memory]:
+        """As they are and as they ever were."""
+        changes = await self.audit.changes(self.collection.owner)
+        recorded = [memory for change in changes for memory in (*change.before, *change.after)]
+        return [*gone.values(), *(memory for memory in recorded if memory.id in gone)]
+
+    async def _erase_copies(self, going: Doomed) -> None:
+        """While the words are still in the store, so that an erasure that is cut short can be done again."""
+        versions = await self._versions(going.gone)
+        if versions:
+            for copy in self._copies:
+                await copy.erase(versions)
+
+    async def _erase_kept(self, going: Doomed) -> None:
+        texts = wordings(await self._versions(going.gone))
+
+        def concerned(change: Change) -> bool:
+            memories = (*change.before, *change.after)
+            return (
+                not change.touched.isdisjoint(going.gone)
+                or any(tells(memory, texts) or not going.gone.keys().isdisjoint(memory.evidence) for memory in memories)
+                or _says(change.why, texts)
+            )
+
+        await self.audit.redact(lambda change: change.kind != "erase" and concerned(change))
+        await self.collection.update(going.changed)
+        await self.collection.erase(sorted(going.gone))
+        left = await self.collection.get(sorted(going.gone))
+        if left:
+            raise CheckFailed(f"memory {left[0].id} is still there after its erasure; erase it again")
+
+
+def _require_current(memories: Sequence[Memory], done: str) -> None:
+    for memory in memories:
+        if not memory.current:
+            why = "forgotten" if memory.forgotten_at is not None else "past"
+            raise UsageError(f"memory {memory.id} is {why}, so it can't be {done}")
+
+
+def _same(one: Memory | None, other: Memory | None) -> bool:
+    """But for the time of access, which recalling changes without a record."""
+    return one == other or (one is not None and _accessed_as(one, other) == other)
+
+
+def _accessed_as(memory: Memory, other: Memory | None) -> Memory:
+    return memory if other is None else replace(memory, last_accessed_at=other.last_accessed_at)
+
+
+def _by_id(memories: Sequence[Memory]) -> dict[UUID, Memory]:
+    return {memory.id: memory for memory in memories}
+
+
+def _id(one: Entry | Memory) -> UUID:
+    return one.memory.id if isinstance(one, Entry) else one.id
+
+
+def _says(text: str, texts: Collection[str]) -> bool:
+    return any(one.casefold() in text.casefold() for one in texts)
