@@ -30,6 +30,8 @@ LATE = timedelta(minutes=10)
 PATIENCE = timedelta(minutes=40)
 """How long one stands by what one said one would do."""
 
+HOURS = timedelta(hours=12)
+
 _THING = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _POINT = re.compile(r"\((\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\)")
 _SQUARE = re.compile(r"from (\d+) to (\d+)")
@@ -98,6 +100,10 @@ class Scene:
     def did_say(self, *parts: str) -> bool:
         """Whether a flashback holds words of one's own with all these parts."""
         return any(m.speaker == self.me and all(p in m.content for p in parts) for m in self.memories)
+
+    def met_today(self, person: str) -> bool:
+        """Whether a flashback of the last hours has that person in it."""
+        return any(person in m.summary and self.time - m.time < HOURS for m in self.memories)
 
     def whim(self, sides: int, what: str = "") -> int:
         """A number below ``sides`` that follows from who, when (it lasts five minutes) and what for."""
@@ -199,7 +205,8 @@ def _keep_promise(scene: Scene) -> Turn | None:
     sight = scene.sight(thing)
     if sight is not None and (sight["state"] or "").strip() == "open":
         return None
-    helper = next((m for m in scene.about(thing) if m.content.startswith(f"Yes, {scene.me}")), None)
+    yes = (m for m in scene.about(thing) if m.content.startswith(f"Yes, {scene.me}"))
+    helper = next((m for m in yes if scene.time - m.time <= PATIENCE), None)
     if helper is not None:
         return _be_at(scene, thing, task=f"Keep my promise about the {thing}, with {helper.speaker}.", verb="open")
     return _ask_around(scene, f"will you help me with the {thing}?", task=f"Keep my promise about the {thing}.")
@@ -227,7 +234,7 @@ def _help(scene: Scene) -> Turn | None:
 def _greet(scene: Scene) -> Turn | None:
     """Whoever is near and wasn't greeted yet, with the last thing one saw."""
     for far, person in scene.people()[:1]:
-        if far <= EARSHOT and not scene.heard and not scene.did_say(f"Hello, {person}"):
+        if far <= EARSHOT and not scene.heard and not scene.met_today(person):
             seen = next((m.content for m in scene.memories if m.content.startswith("I saw that ")), "")
             return _say(f"Hello, {person}. {seen}".strip(), person, task=f"Say hello to {person}.")
     return None
