@@ -18,8 +18,11 @@ import typer
 
 from simuverse import __version__, report, wiring
 from simuverse.agents.trace import TurnTrace
+from simuverse.cli_agents import agents_app
 from simuverse.cli_bench import bench_app
 from simuverse.cli_memories import memories_app
+from simuverse.cli_memories_edit import edits_app
+from simuverse.cli_store import store_app
 from simuverse.config import Settings, load
 from simuverse.errors import ModelUnavailable, SimuverseError, UnknownAgent, UsageError
 from simuverse.world.journal import RUN, read_info, read_turns
@@ -33,7 +36,10 @@ app = typer.Typer(
     help="A subconscious for LLM agents: memories written and brought back for them, without their asking.",
     epilog="Example: simuverse demo",
 )
+memories_app.add_typer(edits_app)
 app.add_typer(memories_app, name="memories")
+app.add_typer(agents_app, name="agents")
+app.add_typer(store_app, name="store")
 app.add_typer(bench_app, name="bench")
 
 

@@ -99,7 +99,7 @@ def _read(line: str, *, embedder: str) -> Entry:
     if read.embedder != embedder:
         raise StoreMismatch(
             f"its vector is of the embedder {read.embedder}, and the store's are of {embedder}. "
-            f"Import it with --embedder {read.embedder}, then: simuverse store reembed"
+            f"Import it into a store of {read.embedder}, then: simuverse store reembed STORE --embedder {embedder}"
         )
     provenance = read.memory.get("provenance")
     unknown = read.memory.keys() - _MEMORY_FIELDS

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from simuverse.errors import StoreMismatch, StoreUnavailable
-from simuverse.memory.stores.sqlite_errors import BUSY_TIMEOUT
+from simuverse.memory.stores.sqlite_errors import BUSY_TIMEOUT, outside_errors
 
 APPLICATION_ID = 0x51B1E25E
 """In the file's header, so that another program's database is never taken for ours."""
@@ -75,6 +75,24 @@ def connect(path: Path | None, *, embedder_name: str, dimension: int, read_only:
     return connection
 
 
+def recorded_embedder(path: Path) -> tuple[str, int]:
+    """Name and dimension of the embedder that a store's vectors are of.
+
+    Raises:
+        StoreMismatch, StoreCorrupt, StoreRefused, StoreUnavailable: as for opening it.
+    """
+    with outside_errors(f"SQLite {path}"):
+        if not path.is_file():
+            raise StoreUnavailable(f"There is no store at {path} to read; check its name.")
+        connection = sqlite3.connect(_uri(path, read_only=True), uri=True, timeout=BUSY_TIMEOUT)
+        try:
+            _check_format(connection, path)
+            name, dimension = connection.execute("SELECT name, dimension FROM embedder").fetchone()
+            return str(name), int(dimension)
+        finally:
+            connection.close()
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: Literal["DEFERRED", "IMMEDIATE"]) -> Generator[None]:
     """All or nothing. IMMEDIATE takes the right to write at once, so that what is read first still holds later."""
@@ -117,6 +135,17 @@ def _create(connection: sqlite3.Connection, *, embedder_name: str, dimension: in
 
 
 def _check(connection: sqlite3.Connection, path: Path | None, *, embedder_name: str, dimension: int) -> None:
+    _check_format(connection, path)
+    name, size = connection.execute("SELECT name, dimension FROM embedder").fetchone()
+    if (name, size) != (embedder_name, dimension):
+        raise StoreMismatch(
+            f"{path} holds vectors of the embedder {name} ({size} numbers), and {embedder_name} ({dimension} numbers) "
+            f"is in use. Go on with --embedder {name}, or compute the vectors anew with: "
+            f"simuverse store reembed sqlite:{path} --embedder {embedder_name}"
+        )
+
+
+def _check_format(connection: sqlite3.Connection, path: Path | None) -> None:
     if not _is_ours(connection):
         raise StoreMismatch(f"{path} is a database, but no store of Simu-Verse; name another file.")
     found: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -124,13 +153,6 @@ def _check(connection: sqlite3.Connection, path: Path | None, *, embedder_name: 
         raise StoreMismatch(
             f"{path} was written by a newer Simu-Verse (format {found}, this one reads up to {FORMAT}). "
             "Upgrade with: pip install --upgrade simu-verse"
-        )
-    name, size = connection.execute("SELECT name, dimension FROM embedder").fetchone()
-    if (name, size) != (embedder_name, dimension):
-        raise StoreMismatch(
-            f"{path} holds vectors of the embedder {name} ({size} numbers), and {embedder_name} ({dimension} numbers) "
-            f"is in use. Go on with --embedder {name}, or compute the vectors anew with: "
-            f"simuverse store reembed sqlite:{path} --embedder {embedder_name}"
         )
 
 
