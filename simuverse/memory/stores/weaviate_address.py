@@ -38,8 +38,8 @@ class Address:
     def parse(cls, url: str) -> Self:
         """``http://host:8080``, ``https://host``, each with ``?grpc_port=`` and ``?grpc_host=`` where these differ.
 
-        Without them, gRPC is at the same host, port 50051, or 443 with TLS; at Weaviate Cloud its host is the same name
-        with ``grpc-`` before it.
+        Without them gRPC is at the same host, port 50051; at Weaviate Cloud, at the host of that name with ``grpc-``
+        before it, port 443.
 
         Raises:
             SettingsError: it isn't such an address.
@@ -59,16 +59,16 @@ class Address:
         secure = parts.scheme == "https"
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         grpc_host = options.pop("grpc_host", "") or (f"grpc-{host}" if host.endswith(_CLOUD) else host)
-        grpc_port = _port(options.pop("grpc_port", ""), default=HTTPS_PORT if secure else GRPC_PORT)
+        apart = secure and grpc_host != host
+        grpc_port = _port(options.pop("grpc_port", ""), default=HTTPS_PORT if apart else GRPC_PORT)
         if options:
             raise SettingsError(f"unknown option {', '.join(options)} in {url!r}. Options: grpc_host, grpc_port")
-        return cls(
-            host=host,
-            port=port or (HTTPS_PORT if secure else HTTP_PORT),
-            grpc_host=grpc_host,
-            grpc_port=grpc_port,
-            secure=secure,
-        )
+        port = port or (HTTPS_PORT if secure else HTTP_PORT)
+        if (host, port) == (grpc_host, grpc_port):
+            raise SettingsError(
+                f"{url!r} has one port for both; REST and gRPC are two: give the other with ?grpc_port="
+            )
+        return cls(host=host, port=port, grpc_host=grpc_host, grpc_port=grpc_port, secure=secure)
 
     @classmethod
     def parse_all(cls, urls: str) -> tuple[Self, ...]:

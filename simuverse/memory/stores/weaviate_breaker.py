@@ -33,18 +33,26 @@ class CircuitBreaker:
     def is_open(self) -> bool:
         return self._probing is not None
 
-    def check(self) -> None:
-        """Raises:
-        StoreUnavailable: open; the message is that of the last failure.
+    def check(self) -> int:
+        """Before a call; the number is to be handed to :meth:`failed`.
+
+        Raises:
+            StoreUnavailable: open; the message is that of the last failure.
         """
         if self.is_open:
             raise StoreUnavailable(
                 f"{self._last} It is asked again in the background; nothing is sent until it answers."
             )
+        return self._failures
 
-    def failed(self, error: StoreUnavailable) -> None:
-        self._failures += 1
+    def failed(self, error: StoreUnavailable, *, began: int) -> None:
+        """Args:
+        began: what :meth:`check` gave; calls that were under way together count as one failure.
+        """
         self._last = error
+        if began != self._failures:
+            return
+        self._failures += 1
         if self._failures >= THRESHOLD and self._probing is None:
             self._probing = asyncio.create_task(self._until_it_answers())
 

@@ -133,7 +133,7 @@ class Connection:
     async def _run(self, work: Work[T], deadline: float) -> T:
         if self._closed:
             raise StoreUnavailable(f"{self.description} is closed; open the store again.")
-        self._breaker.check()
+        began = self._breaker.check()
         client = self._client
         try:
             try:
@@ -144,7 +144,7 @@ class Connection:
                 await self._move_on_from(client)
                 result = await self._within(deadline, self._client, self._address, work)
         except StoreUnavailable as error:
-            self._breaker.failed(error)
+            self._breaker.failed(error, began=began)
             raise
         except StoreError:
             self._breaker.succeeded()

@@ -98,7 +98,7 @@ WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (re.compile(r"deadline.?exceeded|timeout|timed out", re.I), _LATE),
     (re.compile(r"unavailable|connection refused|failed to connect", re.I), _NO_ANSWER),
 )
-"""What a message says goes before what its class says; the first that fits."""
+"""What a message says goes before what a class of many faults says; the first that fits."""
 
 OURS = frozenset(
     {
@@ -158,15 +158,18 @@ def fault(error: Exception, *, with_key: bool) -> Fault | None:
     name = next((one.__name__ for one in type(error).__mro__ if one.__name__ in OUTSIDE or one.__name__ in OURS), None)
     if name is None or name in OURS:
         return None
-    status, text = getattr(error, "status_code", None), str(error)
+    text, code = str(error), getattr(error, "status_code", None)
+    # The same attribute holds gRPC's codes, which are small.
+    status = code if isinstance(code, int) and code >= 100 else None
     if status == 401 or (status is None and _UNAUTHORIZED.search(text)):
         return StoreRefused, _unauthorized(text, with_key=with_key)
-    for pattern, known in WORDS:
-        if pattern.search(text):
-            return known
-    if isinstance(status, int):
-        return STATUS.get(status, _BROKEN if status >= 500 else OUTSIDE[name])
-    return OUTSIDE[name]
+    if OUTSIDE[name] in (_BROKEN, _REFUSED, _NO_ANSWER):
+        for pattern, known in WORDS:
+            if pattern.search(text):
+                return known
+    if status is None:
+        return OUTSIDE[name]
+    return STATUS.get(status, _BROKEN if status >= 500 else OUTSIDE[name])
 
 
 def batch_error(address: Address, failed: Mapping[UUID, str], *, written: int) -> StoreError:
@@ -180,7 +183,7 @@ def batch_error(address: Address, failed: Mapping[UUID, str], *, written: int) -
     kind, cure = next((known for pattern, known in WORDS if pattern.search(text)), _BROKEN)
     named = ", ".join(str(one) for one in list(failed)[:5]) + (" and more" if len(failed) > 5 else "")
     return kind(
-        f"{_server(address)}: {cure}. {len(failed)} of {len(failed) + written} memories weren't stored: {named} "
+        f"{_server(address)}: {cure}. {len(failed)} of {len(failed) + written} memories weren't stored whole: {named} "
         f"({_shown(text)}). Adding the same ones again doubles none."
     )
 
