@@ -54,7 +54,9 @@ SubconsciousModel = Annotated[
     str | None, typer.Option("--subconscious-model", help="Of their second minds: reflex (rules) or provider:model.")
 ]
 EmbedderName = Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")]
-StoreName = Annotated[str | None, typer.Option("--store", help="sqlite:FILE or memory:")]
+StoreName = Annotated[
+    str | None, typer.Option("--store", help="sqlite:FILE, memory: or weaviate:http://localhost:8080")
+]
 Scenario = Annotated[str | None, typer.Option("--scenario", help="A scenario's name or TOML file.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Of all chance in the run.")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Agents that think at once.")]

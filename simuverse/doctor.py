@@ -98,10 +98,10 @@ async def _store(settings: Settings, embedder: Embedder) -> Finding:
     if settings.store is None:
         return Finding(part="store", what="SQLite, a file in each run's folder")
     try:
-        path = wiring.store_path(settings.store)
+        path = None if wiring.is_on_server(settings.store) else wiring.store_path(settings.store)
         if path is not None and not path.exists():
             return Finding(part="store", what=f"{settings.store}: not there yet, made when it is first used")
-        store = await wiring.open_store(settings.store, embedder)
+        store = await wiring.open_store(settings.store, embedder, settings)
         try:
             owners = await store.owners()
             counts = [f"{owner} {await (await store.collection(owner)).count()}" for owner in owners]

@@ -36,6 +36,7 @@ from simuverse.world.simulation import Parts, Simulation, run_id
 REFLEX = "reflex"
 IN_MEMORY = "memory:"
 NO_STORE = "none"
+WEAVIATE = "weaviate:"
 CHAT_STORE = "sqlite:chat.db"
 
 OLLAMA_PORT = 11434
@@ -153,10 +154,23 @@ async def open_embedder(name: str, settings: Settings) -> Embedder:
             )
 
 
-async def open_store(name: str, embedder: Embedder) -> MemoryStore:
-    """Raises:
-    SettingsError: no such kind of store. StoreError: it can't be opened.
+async def open_store(name: str, embedder: Embedder, settings: Settings | None = None) -> MemoryStore:
+    """Args:
+        settings: hold the key of a store on a server.
+
+    Raises:
+        SettingsError: no such kind of store. MissingExtra: its client isn't installed. StoreError: it can't be opened.
     """
+    if is_on_server(name):
+        from simuverse.memory.stores.weaviate import WeaviateStore
+        from simuverse.memory.stores.weaviate_address import Address
+
+        return await WeaviateStore.open(
+            Address.parse_all(name.removeprefix(WEAVIATE)),
+            embedder_name=embedder.name,
+            dimension=embedder.dimension,
+            key=_revealed(settings.weaviate_api_key) if settings else None,
+        )
     from simuverse.memory.stores.sqlite import SQLiteStore
 
     return await SQLiteStore.open(store_path(name), embedder_name=embedder.name, dimension=embedder.dimension)
@@ -172,8 +186,13 @@ def store_path(name: str) -> Path | None:
     if name == IN_MEMORY:
         return None
     if kind != "sqlite" or not where:
-        raise SettingsError(f"{name!r} is not a store. Stores: sqlite:FILE, memory:")
+        raise SettingsError(f"{name!r} is not a store. Stores: sqlite:FILE, memory:, {WEAVIATE}http://localhost:8080")
     return Path(where).expanduser()
+
+
+def is_on_server(name: str) -> bool:
+    """Whether a store's name is a server's address, or several, rather than a file."""
+    return name.startswith(WEAVIATE)
 
 
 @asynccontextmanager
@@ -183,7 +202,7 @@ async def memories(source: str, settings: Settings) -> AsyncGenerator[tuple[Memo
     async with AsyncExitStack() as stack:
         embedder = await open_embedder(embedder_name, settings)
         stack.push_async_callback(embedder.aclose)
-        store = await open_store(store_name, embedder)
+        store = await open_store(store_name, embedder, settings)
         stack.push_async_callback(store.aclose)
         yield store, embedder
 
@@ -198,6 +217,8 @@ def _found(source: str, settings: Settings) -> tuple[str, str]:
             raise RunFolderError(f"{folder} kept no memories: its store was {info.store!r}")
         store_name = f"sqlite:{folder / MEMORY}" if info.store == f"sqlite:{MEMORY}" else info.store
         embedder_name = info.embedder
+    if is_on_server(store_name):
+        return store_name, embedder_name
     path = store_path(store_name)
     if path is None or not path.exists():
         raise SettingsError(f"there is no store {store_name}. A run, a chat or open_subconscious makes one")
@@ -239,7 +260,7 @@ async def open_subconscious(
             embedder = await open_embedder(embedder or settings.embedder, settings)
             stack.push_async_callback(embedder.aclose)
         if store is None or isinstance(store, str):
-            store = await open_store(store or settings.store or IN_MEMORY, embedder)
+            store = await open_store(store or settings.store or IN_MEMORY, embedder, settings)
             stack.push_async_callback(store.aclose)
         if isinstance(model, str):
             model = await open_model(model, settings)
@@ -291,7 +312,7 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
         stack.push_async_callback(model.aclose)
         embedder = await open_embedder(settings.embedder, settings)
         stack.push_async_callback(embedder.aclose)
-        store = await open_store(settings.store or CHAT_STORE, embedder)
+        store = await open_store(settings.store or CHAT_STORE, embedder, settings)
         stack.push_async_callback(store.aclose)
         clock = SystemClock()
         mind = await stack.enter_async_context(
@@ -358,7 +379,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                 _make(folder)
                 store = await open_store(f"sqlite:{folder / MEMORY}", embedder)
             else:
-                store = await open_store(store_name, embedder)
+                store = await open_store(store_name, embedder, settings)
             stack.push_async_callback(store.aclose)
             collections = {persona.name: await store.collection(persona.name) for persona in scenario.personas}
         ever = MemoryFilter(include_superseded=True, include_forgotten=True)

@@ -104,7 +104,7 @@ def test_a_run_knows_its_embedder(here: Here) -> None:
             2,
             "nowhere is not a run folder: it has no run.json. `simuverse run --out nowhere` makes",
         ),
-        (("weaviate:x", "list"), 2, "'weaviate:x' is not a store. Stores: sqlite:FILE, memory:"),
+        (("weaviate:x", "list"), 2, "'x' is not the address of a Weaviate server. Write it like http://localhost:8080"),
         (("sqlite:ada.db", "--agent", "Cy", "list"), 2, "there is no agent Cy in sqlite:ada.db. Agents: Ada"),
         (("sqlite:ada.db", "show", "7"), 2, "'7' is not an id. `list` shows the ids"),
         (

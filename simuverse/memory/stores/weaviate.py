@@ -96,7 +96,7 @@ class WeaviateStore:
             config = await self._config(name)
         if config is None:
             raise StoreRefused(f"{self.description}: collection {name} was made and is gone again; try once more.")
-        check(config, marks, where=f"Collection {name} at {self._connection.address.url}")
+        check(config, marks, self._connection.address)
         shared = self._shared.setdefault(name, _Shared(self._connection, name))
         return WeaviateCollection(self._connection, name, owner, shared, dimension=self._dimension)
 

@@ -34,6 +34,11 @@ class Address:
     def grpc(self) -> str:
         return f"{_bracketed(self.grpc_host)}:{self.grpc_port}"
 
+    @property
+    def store(self) -> str:
+        """As a user types it, in quotes as a shell wants it."""
+        return f"'weaviate:{self.url}?grpc_host={self.grpc_host}&grpc_port={self.grpc_port}'"
+
     @classmethod
     def parse(cls, url: str) -> Self:
         """``http://host:8080``, ``https://host``, each with ``?grpc_port=`` and ``?grpc_host=`` where these differ.

@@ -14,6 +14,7 @@ import msgspec
 
 from simuverse.errors import StoreMismatch
 from simuverse.memory.keyword_index import K1, B
+from simuverse.memory.stores.weaviate_address import Address
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
@@ -74,13 +75,14 @@ async def create(client: WeaviateAsyncClient, name: str, marks: Marks) -> None:
     )
 
 
-def check(config: CollectionConfig, expected: Marks, *, where: str) -> None:
+def check(config: CollectionConfig, expected: Marks, address: Address) -> None:
     """Args:
-        where: what to call it in messages: server and collection.
+        address: of its server, for messages.
 
     Raises:
         StoreMismatch: another program's, a newer version's, another embedder's, or changed since it was made.
     """
+    where = f"Collection {config.name} at {address.url}"
     marks = Marks.read(config.description)
     if marks is None or marks.owner != expected.owner:
         raise StoreMismatch(
@@ -95,7 +97,7 @@ def check(config: CollectionConfig, expected: Marks, *, where: str) -> None:
         raise StoreMismatch(
             f"{where} holds vectors of the embedder {marks.embedder} ({marks.dimension} numbers), and "
             f"{expected.embedder} ({expected.dimension} numbers) is in use. Go on with --embedder {marks.embedder}, or "
-            f"compute the vectors anew with: simuverse store reembed, --embedder {expected.embedder}"
+            f"compute the vectors anew with: simuverse store reembed {address.store} --embedder {expected.embedder}"
         )
     different = _differences(config)
     if different:
