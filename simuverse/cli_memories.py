@@ -19,7 +19,7 @@ from simuverse.errors import UsageError
 from simuverse.memory.records import Category, MemoryFilter, MemoryQuery, SearchType, Source
 
 
-class _SourceFirst(TyperGroup):
+class SourceFirst(TyperGroup):
     """Takes its own options wherever they stand: ``memories run1 --agent Jade list`` or ``... list --agent Jade``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -36,15 +36,15 @@ class _SourceFirst(TyperGroup):
 
 
 memories_app = typer.Typer(
-    cls=_SourceFirst,
+    cls=SourceFirst,
     no_args_is_help=True,
-    help="Look into a store or a run, and add to it.",
+    help="Look into a store or a run, add to it, change it and take changes back.",
     epilog="Example: simuverse memories runs/grid-7 --agent Jade list",
 )
 
 Work = Callable[[SubconsciousAgent], Awaitable[None]]
 
-_OWN_OPTIONS = ("--agent", "--config", "--embedder")
+_OWN_OPTIONS = ("--agent", "--config", "--embedder", "--audit")
 
 AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
 CategoryName = Annotated[Category | None, typer.Option("--category", help="Only these.")]
@@ -57,8 +57,9 @@ def memories(
     agent: Annotated[str | None, typer.Option("--agent", help="Whose; needed where there are several.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
     embedder: Annotated[str | None, typer.Option("--embedder", help="The store's own; a run knows it.")] = None,
+    audit: Annotated[Path | None, typer.Option("--audit", help="Record of changes, for a store on a server.")] = None,
 ) -> None:
-    context.obj = (source, agent, load(config, typed={"embedder": embedder}))
+    context.obj = (source, agent, load(config, typed={"embedder": embedder}), audit)
 
 
 @memories_app.command("list", epilog="Example: simuverse memories run1 --agent Jade list --limit 5")
@@ -142,7 +143,7 @@ def add(
 
 
 def _with_mind(context: typer.Context, work: Work) -> None:
-    source, agent, settings = context.obj
+    source, agent, settings, _ = context.obj
     asyncio.run(_work(source, agent, settings, work))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,7 +198,7 @@ def is_on_server(name: str) -> bool:
 @asynccontextmanager
 async def memories(source: str, settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
     """The store that ``source`` names, a run folder or a store, with the embedder it was made with."""
-    store_name, embedder_name = _found(source, settings)
+    store_name, embedder_name = names_behind(source, settings)
     async with AsyncExitStack() as stack:
         embedder = await open_embedder(embedder_name, settings)
         stack.push_async_callback(embedder.aclose)
@@ -207,7 +207,7 @@ async def memories(source: str, settings: Settings) -> AsyncGenerator[tuple[Memo
         yield store, embedder
 
 
-def _found(source: str, settings: Settings) -> tuple[str, str]:
+def names_behind(source: str, settings: Settings) -> tuple[str, str]:
     """Names of the store and the embedder behind a run folder or a store's name, which must be there."""
     store_name, embedder_name = source, settings.embedder
     folder = Path(source)
@@ -286,14 +286,23 @@ async def open_mind(source: str, owner: str | None, settings: Settings) -> Async
         UnknownAgent: no such owner, or several and none named.
     """
     async with memories(source, settings) as (store, embedder):
-        owners = await store.owners()
-        if owner is None and len(owners) == 1:
-            owner = owners[0]
-        if owner not in owners:
-            asked = "name one with --agent" if owner is None else f"there is no agent {owner} in {source}"
-            raise UnknownAgent(f"{asked}. Agents: {', '.join(owners) or 'none'}")
+        owner = chosen_owner(owner, await store.owners(), source)
         async with open_subconscious(owner, store=store, embedder=embedder, settings=settings) as mind:
             yield mind
+
+
+def chosen_owner(owner: str | None, owners: Sequence[str], source: str) -> str:
+    """The owner, or the only one there is.
+
+    Raises:
+        UnknownAgent: no such owner, or several and none named.
+    """
+    if owner is None and len(owners) == 1:
+        return owners[0]
+    if owner is None or owner not in owners:
+        asked = "name one with --agent" if owner is None else f"there is no agent {owner} in {source}"
+        raise UnknownAgent(f"{asked}. Agents: {', '.join(owners) or 'none'}")
+    return owner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -28,7 +28,8 @@ from simuverse.memory.records import Memory
 Actor = Literal["operator", "rules", "model"]
 """Who changes memories: a person, or one of the two ways in which a mind works."""
 
-Kind = Literal["forget", "rewrite", "merge", "supersede", "anchor", "unanchor", "erase", "undo"]
+Kind = Literal["forget", "rewrite", "merge", "supersede", "anchor", "unanchor", "erase", "delete", "undo"]
+"""``delete`` is the end of an owner: all its memories at once, none of them named."""
 
 State = Literal["pending", "done", "abandoned"]
 """Of a change: written down, made, or found never to have begun."""
@@ -47,7 +48,7 @@ class Change:
         ids: the memories that were asked for or made.
         along: erased along with ``ids``, as they rested on nothing else.
         before, after: the memories as they were and as they became; what is in one only was removed or made.
-            Both are empty for an erasure.
+            Both are empty where memories were erased.
         undoes: number of the change that this one takes back.
         redacted: words were taken out, as one of its memories was erased; who, when and ids are left.
     """

@@ -24,12 +24,14 @@ from simuverse.memory.audit import Actor, AuditLog, Change, Kind
 from simuverse.memory.clock import Clock
 from simuverse.memory.dependents import Doomed, doomed
 from simuverse.memory.embedding import Embedder
-from simuverse.memory.erasing import tells, wordings
+from simuverse.memory.erasing import Eraser, tells, wordings
 from simuverse.memory.history import standing, taken_back
 from simuverse.memory.merging import merged
-from simuverse.memory.records import Category, Memory
+from simuverse.memory.records import Category, Memory, MemoryFilter
 from simuverse.memory.rewording import rewritten
 from simuverse.memory.store import Entry, MemoryCollection
+
+EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
 
 
 class Copies(Protocol):
@@ -50,13 +52,13 @@ class Erased:
 
     Args:
         texts: the erased words, to look for them elsewhere.
-        same_words: memories of the same owner that hold them still: nothing says that they rest on what was erased.
+        restating: memories of the same owner that say them too: nothing tells that they rest on what was erased.
         bereft: memories that rested on an erased one too, and lost that evidence.
     """
 
     change: Change
     texts: tuple[str, ...]
-    same_words: tuple[Memory, ...]
+    restating: tuple[Memory, ...]
     bereft: tuple[Memory, ...]
 
 
@@ -224,8 +226,9 @@ class MemoryEditor:
                 raise
             await self._erase_kept(going)
             change = await self.audit.settle(change, "done")
-            same_words = tuple(memory for memory in going.others if tells(memory, texts))
-            return Erased(change=change, texts=texts, same_words=same_words, bereft=going.bereft)
+            eraser = Eraser([], texts=texts)
+            restating = tuple(memory for memory in going.others if eraser.finds(memory))
+            return Erased(change=change, texts=texts, restating=restating, bereft=going.bereft)
 
     async def history(self, id: UUID | None = None) -> list[Change]:
         """Every change of this owner's memories, or of one memory, oldest first."""
@@ -301,6 +304,10 @@ class MemoryEditor:
             await self._erase_copies(going)
             await self._erase_kept(going)
             await self.audit.settle(change, "done")
+            return
+        if change.kind == "delete":
+            there = await self.collection.count(filter=EVER)
+            await self.audit.settle(change, "abandoned" if there else "done")
             return
         current = {memory.id: memory for memory in await self.collection.get(sorted(change.touched))}
         before, after = _by_id(change.before), _by_id(change.after)
@@ -390,7 +397,7 @@ class MemoryEditor:
                 or _says(change.why, texts)
             )
 
-        await self.audit.redact(lambda change: change.kind != "erase" and concerned(change))
+        await self.audit.redact(lambda change: change.kind not in ("erase", "delete") and concerned(change))
         await self.collection.update(going.changed)
         await self.collection.erase(sorted(going.gone))
         left = await self.collection.get(sorted(going.gone))

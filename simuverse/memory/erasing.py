@@ -13,7 +13,7 @@ from typing import Any, cast
 from xml.sax.saxutils import escape
 
 from simuverse.memory.analysis import tokens
-from simuverse.memory.hygiene import RESTATED, containment
+from simuverse.memory.hygiene import RESTATED
 from simuverse.memory.records import Memory
 
 ERASED = "[erased]"
@@ -23,6 +23,9 @@ _FEWEST = 2
 
 _FEWEST_RESTATING = 3
 """The same for a sentence that only restates: two words may meet in any sentence."""
+
+_SHARE = 0.5
+"""Of a text's tokens that a sentence must hold to restate it: less says something else about the same things."""
 
 _RECALLED = re.compile(r"<(flashback|memory)>.*?</\1>", re.DOTALL)
 """A memory in a prompt or in a reply."""
@@ -44,7 +47,7 @@ def wordings(memories: Iterable[Memory]) -> tuple[str, ...]:
         found.add(summary)
         if len(set(tokens(memory.critical_information))) >= _FEWEST_RESTATING:
             found.add(memory.critical_information.strip())
-    return tuple(sorted((text for text in found if len(set(tokens(text))) >= _FEWEST), key=lambda t: (-len(t), t)))
+    return _telling(found)
 
 
 def tells(memory: Memory, texts: Collection[str]) -> bool:
@@ -62,27 +65,29 @@ class Eraser:
     """Takes memories out of texts and of values as JSON has them.
 
     Args:
-        memories: in every version that there was.
+        memories: in every version that there was; none, to look for ``texts`` alone.
         texts: what else is to go, beside their own wordings.
     """
 
     def __init__(self, memories: Sequence[Memory], *, texts: Sequence[str] = ()) -> None:
         self._ids = {str(memory.id) for memory in memories}
         self.messages = {message for memory in memories for message in memory.provenance.messages}
-        self.texts = tuple(sorted({*wordings(memories), *texts}, key=lambda text: (-len(text), text)))
+        self.texts = _telling({*wordings(memories), *texts} - {ERASED})
         self._forms = [form for text in self.texts for form in (escape(text), text)]
-        self._tokens = [tokens(text) for text in self.texts]
-        self._done: dict[str, str] = {}
+        self._tokens = [set(tokens(part)) for text in self.texts for part in {text, *_SENTENCE.findall(text)}]
+        # Prompts repeat most of theirs; so each is looked at once.
+        self._sentences: dict[str, bool] = {}
 
     def text(self, text: str) -> str:
         """Without the memories: whole recollections that hold them, their words, and sentences that restate them."""
-        done = self._done.get(text)
-        if done is None:
-            done = _RECALLED.sub(self._recalled, text)
-            for form in self._forms:
-                done = done.replace(form, ERASED)
-            done = self._done[text] = _SENTENCE.sub(self._sentence, done)
-        return done
+        done = _RECALLED.sub(self._recalled, text)
+        for form in self._forms:
+            done = done.replace(form, ERASED)
+        return _SENTENCE.sub(self._sentence, done)
+
+    def finds(self, memory: Memory) -> bool:
+        """Whether the memory holds the words, or says the same."""
+        return any(self.text(text) != text for text in (memory.summary, memory.critical_information))
 
     def value(self, value: Any) -> Any:
         """The same of every text in a value, names of fields excepted; records of the memories keep their id alone."""
@@ -108,14 +113,18 @@ class Eraser:
         return f"<{found[1]}>{ERASED}</{found[1]}>" if any(form in found[0] for form in self._forms) else found[0]
 
     def _sentence(self, found: re.Match[str]) -> str:
-        own = self._done.get(found[0])
-        if own is None:
-            words = tokens(found[0])
-            restates = len(set(words)) >= _FEWEST_RESTATING and any(
-                containment(words, known) >= RESTATED for known in self._tokens
+        sentence = found[0]
+        if sentence not in self._sentences:
+            words = set(tokens(sentence))
+            self._sentences[sentence] = len(words) >= _FEWEST_RESTATING and any(
+                len(words & known) >= max(RESTATED * len(words), _SHARE * len(known)) for known in self._tokens
             )
-            own = self._done[found[0]] = ERASED if restates else found[0]
-        return own
+        return ERASED if self._sentences[sentence] else sentence
+
+
+def _telling(texts: Collection[str]) -> tuple[str, ...]:
+    """Those that can be told from others, longest first."""
+    return tuple(sorted((text for text in texts if len(set(tokens(text))) >= _FEWEST), key=lambda t: (-len(t), t)))
 
 
 def _plain(text: str) -> str:

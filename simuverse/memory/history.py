@@ -38,7 +38,7 @@ def standing(changes: Sequence[Change], number: int | None) -> Change:
         for change in reversed(changes):
             if (
                 change.state == "done"
-                and change.kind not in ("undo", "erase")
+                and change.kind not in ("undo", "erase", "delete")
                 and not change.redacted
                 and change.number not in gone
             ):
@@ -47,7 +47,7 @@ def standing(changes: Sequence[Change], number: int | None) -> Change:
     found = next((change for change in changes if change.number == number), None)
     if found is None:
         raise UsageError(f"there is no change {number}. `history` shows them")
-    if found.kind == "erase":
+    if found.kind in ("erase", "delete"):
         raise UsageError(f"change {number} erased for good; that can't be undone")
     if found.redacted:
         raise UsageError(f"change {number} can't be undone: a memory that it touched was erased since")

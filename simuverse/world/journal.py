@@ -101,7 +101,7 @@ class Journal:
                 self._journal = stack.enter_context((folder / JOURNAL).open("ab"))
                 self._telemetry = stack.enter_context((folder / TELEMETRY).open("ab"))
                 # Last, so that whatever has it is a whole run folder.
-                _write_whole(folder / RUN, msgspec.json.format(msgspec.json.encode(info)) + b"\n")
+                write_whole(folder / RUN, msgspec.json.format(msgspec.json.encode(info)) + b"\n")
                 self._open = stack.pop_all()
         except Timeout as error:
             raise RunFolderError(f"{folder} is being written by another process. Choose another folder") from error
@@ -279,7 +279,7 @@ def _timed(trace: TurnTrace, timings: Timings, seconds: Sequence[float]) -> Turn
     )
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """All of it or nothing, also when the machine stops in between."""
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:

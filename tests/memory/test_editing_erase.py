@@ -115,11 +115,13 @@ async def test_a_fact_that_was_superseded_stays_past_when_the_later_one_is_erase
     assert not (await now(jade.collection, old)).current
 
 
-async def test_the_same_words_elsewhere_are_told_not_erased(jade: Desk) -> None:
+async def test_what_says_the_same_elsewhere_is_told_not_erased(jade: Desk) -> None:
     box = await jade.pool.keep(SECRET)
     twin = await jade.pool.keep(f"Jade: {SECRET}", provenance=Provenance(source=Source.SAID_BY, speaker="Mira"))
+    short = await jade.pool.keep("The zephyrine box is under the tree. Who knows.")
+    await jade.pool.keep("A box is no tree.")
     erased = await jade.editor.erase([box.id])
-    assert erased.same_words == (twin,)
+    assert erased.restating == (twin, short)
 
 
 async def test_nothing_is_erased_along_that_is_anchored(jade: Desk) -> None:
@@ -172,6 +174,7 @@ def test_words_are_looked_for_as_xml_and_json_write_them() -> None:
         ("<text>Mira sells boats &amp; oars by the quay</text>", "<text>[erased]</text>"),
         ("By the quay, boats and oars sells Mira.", "[erased]."),
         ("Mira sells boats.", "[erased]."),
+        ("Boats at the quay? By Mira.", "Boats at the quay? By Mira."),
         ("Mira sells fish.", "Mira sells fish."),
         (
             "<flashbacks><flashback><summary>Mira sells boats &amp; oars by the quay</summary>"

@@ -193,7 +193,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_the_folder_free(
         raise FULL
 
     with monkeypatch.context() as patch:
-        patch.setattr(journals, "_write_whole", refuse)
+        patch.setattr(journals, "write_whole", refuse)
         with pytest.raises(RunFolderError, match="can't be written: No space left on device"):
             Journal(tmp_path / "run", INFO)
     with pytest.raises(RunFolderError, match=r"has no run\.json"):

@@ -1,0 +1,110 @@
+"""``simuverse agents``: whose memories a store holds; a collection made or erased."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from simuverse import wiring
+from simuverse.cli_memories import SourceFirst
+from simuverse.cli_memories_edit import Why, Yes, confirm
+from simuverse.config import Settings, load
+from simuverse.editors import open_memories
+from simuverse.errors import UnknownAgent, UsageError
+from simuverse.memory.clock import SystemClock
+from simuverse.memory.lifecycle import delete_owner
+from simuverse.world.journal import JOURNAL
+
+agents_app = typer.Typer(
+    cls=SourceFirst,
+    no_args_is_help=True,
+    help="Whose memories a store or run holds.",
+    epilog="Example: simuverse agents runs/grid-7 list",
+)
+
+Name = Annotated[str, typer.Argument(help="Of the agent.")]
+AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
+
+
+@agents_app.callback()
+def agents(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(help="A run folder, or a store such as sqlite:ada.db.")],
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="The store's own; a run knows it.")] = None,
+    audit: Annotated[Path | None, typer.Option("--audit", help="Record of changes, for a store on a server.")] = None,
+) -> None:
+    context.obj = (source, load(config, typed={"embedder": embedder}), audit)
+
+
+@agents_app.command("list", epilog="Example: simuverse agents run1 list")
+def list_(context: typer.Context, json: AsJson = False) -> None:
+    """Everyone, with the number of memories that can be recalled."""
+    source, settings, _ = context.obj
+    asyncio.run(_list(source, settings, json=json))
+
+
+async def _list(source: str, settings: Settings, *, json: bool) -> None:
+    async with wiring.memories(source, settings) as (store, _):
+        counts = {owner: await (await store.collection(owner)).count() for owner in await store.owners()}
+    if json:
+        typer.echo(msgspec.json.encode([{"name": owner, "memories": count} for owner, count in counts.items()]))
+    else:
+        lines = (f"{owner}  {count} memories" for owner, count in counts.items())
+        typer.echo("\n".join(lines) or "no agents")
+
+
+@agents_app.command(epilog="Example: simuverse agents sqlite:friends.db create Ada")
+def create(context: typer.Context, name: Name, json: AsJson = False) -> None:
+    """Makes an empty memory for one more agent, and the store's file if it isn't there."""
+    source, settings, _ = context.obj
+    asyncio.run(_create(source, settings, name, json=json))
+
+
+async def _create(source: str, settings: Settings, name: str, *, json: bool) -> None:
+    if not name.strip():
+        raise UsageError("an agent needs a name")
+    path = wiring.store_path(source) if source.startswith("sqlite:") else None
+    if path is not None and not path.exists():
+        async with wiring.open_subconscious(name, store=source, settings=settings):
+            pass
+    else:
+        async with wiring.memories(source, settings) as (store, _):
+            if name in await store.owners():
+                raise UsageError(f"{name} is in {source} already")
+            await store.collection(name)
+    typer.echo(msgspec.json.encode({"name": name, "memories": 0}) if json else f"created {name} in {source}")
+
+
+@agents_app.command(epilog="Example: simuverse agents sqlite:friends.db delete Ada --yes")
+def delete(context: typer.Context, name: Name, why: Why = "", yes: Yes = False, json: AsJson = False) -> None:
+    """Erases an agent's memories, all of them, and their words from the record of changes.
+
+    The journal of a run keeps what the agent lived; the run folder is deleted by hand.
+    """
+    source, settings, audit = context.obj
+    asyncio.run(_delete(source, settings, audit, name, why=why, yes=yes, json=json))
+
+
+async def _delete(
+    source: str, settings: Settings, audit: Path | None, name: str, *, why: str, yes: bool, json: bool
+) -> None:
+    async with open_memories(source, settings, audit=audit) as opened:
+        owners = await opened.store.owners()
+        if name not in owners:
+            raise UnknownAgent(f"there is no agent {name} in {source}. Agents: {', '.join(owners) or 'none'}")
+        if not yes:
+            confirm(f"Erase all memories of {name} in {source}?")
+        change = await delete_owner(opened.store, name, opened.audit, SystemClock(), why=why)
+    journal = None if opened.folder is None else opened.folder / JOURNAL
+    kept = [] if journal is None else [str(journal)]
+    if json:
+        typer.echo(msgspec.json.encode({"change": change, "still_held": kept}))
+        return
+    typer.echo(f"deleted {name} from {source}: its memories are erased")
+    if kept:
+        typer.echo(f"what it lived in the run still stands in {', '.join(kept)}; delete the folder to be rid of it")

@@ -1,0 +1,122 @@
+"""Opens what changes the memories in a run folder or store, and looks for what an erasure left."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from simuverse import wiring
+from simuverse.config import Settings
+from simuverse.errors import SettingsError
+from simuverse.memory.audit import AuditLog
+from simuverse.memory.clock import SystemClock
+from simuverse.memory.editing import Erased, MemoryEditor
+from simuverse.memory.embedding import Embedder
+from simuverse.memory.erasing import Eraser
+from simuverse.memory.store import MemoryStore
+from simuverse.world.clearing import RunRecord, files_holding
+
+_ENDINGS = ("", "-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """Memories that may be changed.
+
+    Args:
+        folder: of the run, where there is one.
+        database: the store's file, where it is one.
+    """
+
+    store: MemoryStore
+    embedder: Embedder
+    audit: AuditLog
+    folder: Path | None
+    database: Path | None
+
+    @property
+    def of_database(self) -> list[Path]:
+        """The store's file and what SQLite keeps beside it."""
+        return [] if self.database is None else [self.database.with_name(self.database.name + e) for e in _ENDINGS]
+
+    @property
+    def others(self) -> list[Path]:
+        """All other files of the run, and the record of changes."""
+        inside = self.folder.rglob("*") if self.folder else ()
+        return sorted({*inside, *([self.audit.path] if self.audit.path else [])} - {*self.of_database})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Editing:
+    opened: Opened
+    editor: MemoryEditor
+    record: RunRecord | None
+
+
+@asynccontextmanager
+async def open_memories(source: str, settings: Settings, *, audit: Path | None = None) -> AsyncGenerator[Opened]:
+    """A store with the record of its changes: beside an SQLite file; else in the run folder, or where it is told.
+
+    Args:
+        audit: of a store on a server that is named without a run folder: where the record is.
+
+    Raises:
+        SettingsError: such a store, and no ``audit``.
+    """
+    folder = Path(source) if Path(source).is_dir() else None
+    name, _ = wiring.names_behind(source, settings)
+    database = wiring.store_path(name) if name.startswith("sqlite:") else None
+    log = AuditLog.beside(database) if audit is None else AuditLog(audit)
+    if log.path is None:
+        if folder is None:
+            raise SettingsError(
+                f"{source} has no file to keep a record of changes beside. Name one with --audit FILE, always the same"
+            )
+        log = AuditLog(folder / "audit.jsonl")
+    async with wiring.memories(source, settings) as (store, embedder):
+        yield Opened(store=store, embedder=embedder, audit=log, folder=folder, database=database)
+
+
+@asynccontextmanager
+async def open_editor(
+    source: str, owner: str | None, settings: Settings, *, audit: Path | None = None
+) -> AsyncGenerator[Editing]:
+    """An operator's editor of one owner's memories.
+
+    Args:
+        owner: may be None where the store holds one only.
+
+    Raises:
+        UnknownAgent: no such owner, or several and none named.
+    """
+    async with open_memories(source, settings, audit=audit) as opened:
+        owner = wiring.chosen_owner(owner, await opened.store.owners(), source)
+        record = None if opened.folder is None else RunRecord(opened.folder)
+        editor = MemoryEditor(
+            await opened.store.collection(owner),
+            opened.embedder,
+            SystemClock(),
+            opened.audit,
+            copies=[] if record is None else [record],
+        )
+        yield Editing(opened=opened, editor=editor, record=record)
+
+
+async def still_held(editing: Editing, erased: Erased) -> list[str]:
+    """Where the erased words still stand, as phrases: in memories that say the same, and in files.
+
+    Empty where nothing of them is left that could be looked at.
+    """
+    texts = (*erased.texts, *(editing.record.texts if editing.record else ()))
+    eraser = Eraser([], texts=texts)
+    store, owner = editing.opened.store, editing.editor.collection.owner
+    held = [f"memory {memory.id} of {owner}" for memory in erased.restating]
+    for other in await store.owners():
+        if other != owner:
+            collection = await store.collection(other)
+            held += [f"memory {e.memory.id} of {other}" async for e in collection.scan() if eraser.finds(e.memory)]
+    # The store's own files hold what its memories hold, which are told by id.
+    files = editing.opened.others if held else [*editing.opened.others, *editing.opened.of_database]
+    return [*held, *map(str, files_holding(files, texts))]
