@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +23,14 @@ from simuverse.agents.turn import Persona
 from simuverse.agents.wrappers import Limited, Retrying
 from simuverse.config import Secret, Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
+from simuverse.memory.audit_lines import LEDGER
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import MemoryFilter
 from simuverse.memory.scoring import preset
 from simuverse.memory.store import MemoryCollection, MemoryStore
+from simuverse.memory.stores.sqlite_schema import recorded_embedder
 from simuverse.world import scenario as scenarios
 from simuverse.world.journal import MEMORY, Journal, RunInfo, read_info
 from simuverse.world.simulation import Parts, Simulation, run_id
@@ -208,7 +210,10 @@ async def memories(source: str, settings: Settings) -> AsyncGenerator[tuple[Memo
 
 
 def names_behind(source: str, settings: Settings) -> tuple[str, str]:
-    """Names of the store and the embedder behind a run folder or a store's name, which must be there."""
+    """Names of the store and the embedder behind a run folder or a store's name, which must be there.
+
+    An SQLite file knows its embedder itself, so the settings' matters for stores on a server alone.
+    """
     store_name, embedder_name = source, settings.embedder
     folder = Path(source)
     if ":" not in source or folder.is_dir():
@@ -222,7 +227,7 @@ def names_behind(source: str, settings: Settings) -> tuple[str, str]:
     path = store_path(store_name)
     if path is None or not path.exists():
         raise SettingsError(f"there is no store {store_name}. A run, a chat or open_subconscious makes one")
-    return store_name, embedder_name
+    return store_name, recorded_embedder(path)[0]
 
 
 # --- minds ----------------------------------------------------------------------------------------------------------
@@ -291,12 +296,18 @@ async def open_mind(source: str, owner: str | None, settings: Settings) -> Async
             yield mind
 
 
+def agents(owners: Iterable[str]) -> list[str]:
+    """Without the owner of a store's own record of changes."""
+    return [owner for owner in owners if owner != LEDGER]
+
+
 def chosen_owner(owner: str | None, owners: Sequence[str], source: str) -> str:
     """The owner, or the only one there is.
 
     Raises:
         UnknownAgent: no such owner, or several and none named.
     """
+    owners = agents(owners)
     if owner is None and len(owners) == 1:
         return owners[0]
     if owner is None or owner not in owners:

@@ -129,8 +129,12 @@ def test_what_is_wrong_is_told_with_its_cure(words: tuple[str, ...], code: int, 
     assert Path("notes.txt").read_text(encoding="utf-8") == "Milk, bread and a kite.\n" * 100
 
 
+def test_a_store_knows_its_embedder_when_it_is_looked_into(ada: Here) -> None:
+    assert ada("memories", "sqlite:ada.db", "list").out == ada(*STORE, "list").out
+
+
 def test_a_store_of_another_embedder_names_both_and_what_to_do(ada: Here) -> None:
-    ended = ada("memories", "sqlite:ada.db", "list")
+    ended = ada("chat", "Ada", "--store", "sqlite:ada.db", "--embedder", "wordllama")
     assert ended.code == 4
     assert "ada.db holds vectors of the embedder hashing" in ended.err
     assert "Go on with --embedder hashing" in ended.err
