@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.commands import Here
-from tests.live.weaviate_server import WeaviateServer
+from tests.live.weaviate_server import WeaviateServer, settings_with_key
 
 pytestmark = pytest.mark.live
 
@@ -24,14 +24,7 @@ def server(weaviate_binary: str, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture(scope="module")
 def locked(weaviate_binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WeaviateServer]:
-    with WeaviateServer.running(
-        weaviate_binary,
-        tmp_path_factory.mktemp("locked"),
-        AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED="false",
-        AUTHENTICATION_APIKEY_ENABLED="true",
-        AUTHENTICATION_APIKEY_ALLOWED_KEYS=KEY,
-        AUTHENTICATION_APIKEY_USERS="root",
-    ) as server:
+    with WeaviateServer.running(weaviate_binary, tmp_path_factory.mktemp("locked"), settings_with_key(KEY)) as server:
         yield server
 
 

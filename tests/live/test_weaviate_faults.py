@@ -26,7 +26,7 @@ from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
 from tests.fakes.http_server import fake_server, json_answer
 from tests.live.test_weaviate_congruence import own_client
 from tests.live.test_weaviate_store import prefix_for
-from tests.live.weaviate_server import WeaviateServer
+from tests.live.weaviate_server import WeaviateServer, settings_with_key
 
 pytestmark = pytest.mark.live
 
@@ -67,12 +67,7 @@ def locked(weaviate_binary: str, tmp_path_factory: pytest.TempPathFactory) -> It
     with WeaviateServer.running(
         weaviate_binary,
         tmp_path_factory.mktemp("locked"),
-        AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED="false",
-        AUTHENTICATION_APIKEY_ENABLED="true",
-        AUTHENTICATION_APIKEY_ALLOWED_KEYS=f"{KEY},{POOR_KEY}",
-        AUTHENTICATION_APIKEY_USERS="root,poor",
-        AUTHORIZATION_RBAC_ENABLED="true",
-        AUTHORIZATION_RBAC_ROOT_USERS="root",
+        settings_with_key(KEY, further={"poor": POOR_KEY}),
     ) as server:
         yield server
 

@@ -27,6 +27,17 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
 )
 """What docker-compose.yml sets too, and a test sees to it."""
 
+KEY_SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "false",
+        "AUTHENTICATION_APIKEY_ENABLED": "true",
+        "AUTHENTICATION_APIKEY_USERS": "simuverse",
+        "AUTHORIZATION_RBAC_ENABLED": "true",
+        "AUTHORIZATION_RBAC_ROOT_USERS": "simuverse",
+    }
+)
+"""For a server that wants a key, beside the key itself: what docker-compose.production.yml sets too."""
+
 IMAGE = "cr.weaviate.io/semitechnologies/weaviate:1.39.2"
 """As pinned in docker-compose.yml."""
 
@@ -34,6 +45,21 @@ READY = 60.0
 """Seconds that a server may take to start, on a busy machine."""
 
 _HOST = "127.0.0.1"
+
+
+def settings_with_key(key: str, *, further: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """Of a server that knows ``key`` as that of its root user.
+
+    Args:
+        further: names of users without rights, each with a key of their own.
+    """
+    users = {KEY_SETTINGS["AUTHENTICATION_APIKEY_USERS"]: key, **(further or {})}
+    return {
+        **SETTINGS,
+        **KEY_SETTINGS,
+        "AUTHENTICATION_APIKEY_ALLOWED_KEYS": ",".join(users.values()),
+        "AUTHENTICATION_APIKEY_USERS": ",".join(users),
+    }
 
 
 class WeaviateServer:
@@ -48,11 +74,8 @@ class WeaviateServer:
 
     @classmethod
     @contextmanager
-    def running(cls, binary: str, folder: Path, **settings: str) -> Generator[Self]:
-        """Args:
-        settings: added to :data:`SETTINGS`, or in place of them.
-        """
-        server = cls(binary, folder, {**SETTINGS, **settings})
+    def running(cls, binary: str, folder: Path, settings: Mapping[str, str] = SETTINGS) -> Generator[Self]:
+        server = cls(binary, folder, settings)
         server.start()
         try:
             yield server
