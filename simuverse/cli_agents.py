@@ -36,21 +36,20 @@ def agents(
     source: Annotated[str, typer.Argument(help="A run folder, or a store such as sqlite:ada.db.")],
     config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
     embedder: Annotated[str | None, typer.Option("--embedder", help="The store's own; a run knows it.")] = None,
-    audit: Annotated[Path | None, typer.Option("--audit", help="Record of changes, for a store on a server.")] = None,
 ) -> None:
-    context.obj = (source, load(config, typed={"embedder": embedder}), audit)
+    context.obj = (source, load(config, typed={"embedder": embedder}))
 
 
 @agents_app.command("list", epilog="Example: simuverse agents run1 list")
 def list_(context: typer.Context, json: AsJson = False) -> None:
     """Everyone, with the number of memories that can be recalled."""
-    source, settings, _ = context.obj
+    source, settings = context.obj
     asyncio.run(_list(source, settings, json=json))
 
 
 async def _list(source: str, settings: Settings, *, json: bool) -> None:
     async with wiring.memories(source, settings) as (store, _):
-        counts = {owner: await (await store.collection(owner)).count() for owner in await store.owners()}
+        counts = {owner: await (await store.collection(owner)).count() for owner in wiring.agents(await store.owners())}
     if json:
         typer.echo(msgspec.json.encode([{"name": owner, "memories": count} for owner, count in counts.items()]))
     else:
@@ -61,13 +60,13 @@ async def _list(source: str, settings: Settings, *, json: bool) -> None:
 @agents_app.command(epilog="Example: simuverse agents sqlite:friends.db create Ada")
 def create(context: typer.Context, name: Name, json: AsJson = False) -> None:
     """Makes an empty memory for one more agent, and the store's file if it isn't there."""
-    source, settings, _ = context.obj
+    source, settings = context.obj
     asyncio.run(_create(source, settings, name, json=json))
 
 
 async def _create(source: str, settings: Settings, name: str, *, json: bool) -> None:
-    if not name.strip():
-        raise UsageError("an agent needs a name")
+    if not name.strip() or not wiring.agents([name]):
+        raise UsageError(f"an agent needs a name, and {name!r} is none")
     path = wiring.store_path(source) if source.startswith("sqlite:") else None
     if path is not None and not path.exists():
         async with wiring.open_subconscious(name, store=source, settings=settings):
@@ -86,15 +85,13 @@ def delete(context: typer.Context, name: Name, why: Why = "", yes: Yes = False, 
 
     The journal of a run keeps what the agent lived; the run folder is deleted by hand.
     """
-    source, settings, audit = context.obj
-    asyncio.run(_delete(source, settings, audit, name, why=why, yes=yes, json=json))
+    source, settings = context.obj
+    asyncio.run(_delete(source, settings, name, why=why, yes=yes, json=json))
 
 
-async def _delete(
-    source: str, settings: Settings, audit: Path | None, name: str, *, why: str, yes: bool, json: bool
-) -> None:
-    async with open_memories(source, settings, audit=audit) as opened:
-        owners = await opened.store.owners()
+async def _delete(source: str, settings: Settings, name: str, *, why: str, yes: bool, json: bool) -> None:
+    async with open_memories(source, settings) as opened:
+        owners = wiring.agents(await opened.store.owners())
         if name not in owners:
             raise UnknownAgent(f"there is no agent {name} in {source}. Agents: {', '.join(owners) or 'none'}")
         if not yes:

@@ -44,7 +44,7 @@ memories_app = typer.Typer(
 
 Work = Callable[[SubconsciousAgent], Awaitable[None]]
 
-_OWN_OPTIONS = ("--agent", "--config", "--embedder", "--audit")
+_OWN_OPTIONS = ("--agent", "--config", "--embedder")
 
 AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
 CategoryName = Annotated[Category | None, typer.Option("--category", help="Only these.")]
@@ -57,9 +57,8 @@ def memories(
     agent: Annotated[str | None, typer.Option("--agent", help="Whose; needed where there are several.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
     embedder: Annotated[str | None, typer.Option("--embedder", help="The store's own; a run knows it.")] = None,
-    audit: Annotated[Path | None, typer.Option("--audit", help="Record of changes, for a store on a server.")] = None,
 ) -> None:
-    context.obj = (source, agent, load(config, typed={"embedder": embedder}), audit)
+    context.obj = (source, agent, load(config, typed={"embedder": embedder}))
 
 
 @memories_app.command("list", epilog="Example: simuverse memories run1 --agent Jade list --limit 5")
@@ -143,7 +142,7 @@ def add(
 
 
 def _with_mind(context: typer.Context, work: Work) -> None:
-    source, agent, settings, _ = context.obj
+    source, agent, settings = context.obj
     asyncio.run(_work(source, agent, settings, work))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
@@ -208,10 +207,10 @@ def _show(change: Change, *, json: bool) -> None:
 
 
 def _with_editor(context: typer.Context, work: Work) -> None:
-    source, agent, settings, audit = context.obj
-    asyncio.run(_work(source, agent, settings, audit, work))
+    source, agent, settings = context.obj
+    asyncio.run(_work(source, agent, settings, work))
 
 
-async def _work(source: str, agent: str | None, settings: Settings, audit: Path | None, work: Work) -> None:
-    async with open_editor(source, agent, settings, audit=audit) as editing:
+async def _work(source: str, agent: str | None, settings: Settings, work: Work) -> None:
+    async with open_editor(source, agent, settings) as editing:
         await work(editing)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from simuverse import wiring
 from simuverse.config import Settings
-from simuverse.errors import SettingsError
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.clock import SystemClock
 from simuverse.memory.editing import Erased, MemoryEditor
@@ -45,7 +44,8 @@ class Opened:
     def others(self) -> list[Path]:
         """All other files of the run, and the record of changes."""
         inside = self.folder.rglob("*") if self.folder else ()
-        return sorted({*inside, *([self.audit.path] if self.audit.path else [])} - {*self.of_database})
+        record = self.audit.lines.path
+        return sorted({*inside, *([record] if record else [])} - {*self.of_database})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,33 +56,22 @@ class Editing:
 
 
 @asynccontextmanager
-async def open_memories(source: str, settings: Settings, *, audit: Path | None = None) -> AsyncGenerator[Opened]:
-    """A store with the record of its changes: beside an SQLite file; else in the run folder, or where it is told.
-
-    Args:
-        audit: of a store on a server that is named without a run folder: where the record is.
-
-    Raises:
-        SettingsError: such a store, and no ``audit``.
-    """
-    folder = Path(source) if Path(source).is_dir() else None
+async def open_memories(source: str, settings: Settings) -> AsyncGenerator[Opened]:
+    """A store with the record of its changes: beside an SQLite file, or on the server."""
     name, _ = wiring.names_behind(source, settings)
-    database = wiring.store_path(name) if name.startswith("sqlite:") else None
-    log = AuditLog.beside(database) if audit is None else AuditLog(audit)
-    if log.path is None:
-        if folder is None:
-            raise SettingsError(
-                f"{source} has no file to keep a record of changes beside. Name one with --audit FILE, always the same"
-            )
-        log = AuditLog(folder / "audit.jsonl")
+    database = None if wiring.is_on_server(name) else wiring.store_path(name)
     async with wiring.memories(source, settings) as (store, embedder):
-        yield Opened(store=store, embedder=embedder, audit=log, folder=folder, database=database)
+        yield Opened(
+            store=store,
+            embedder=embedder,
+            audit=AuditLog.beside(database) if database else AuditLog.within(store, dimension=embedder.dimension),
+            folder=Path(source) if Path(source).is_dir() else None,
+            database=database,
+        )
 
 
 @asynccontextmanager
-async def open_editor(
-    source: str, owner: str | None, settings: Settings, *, audit: Path | None = None
-) -> AsyncGenerator[Editing]:
+async def open_editor(source: str, owner: str | None, settings: Settings) -> AsyncGenerator[Editing]:
     """An operator's editor of one owner's memories.
 
     Args:
@@ -91,7 +80,7 @@ async def open_editor(
     Raises:
         UnknownAgent: no such owner, or several and none named.
     """
-    async with open_memories(source, settings, audit=audit) as opened:
+    async with open_memories(source, settings) as opened:
         owner = wiring.chosen_owner(owner, await opened.store.owners(), source)
         record = None if opened.folder is None else RunRecord(opened.folder)
         editor = MemoryEditor(
@@ -113,7 +102,7 @@ async def still_held(editing: Editing, erased: Erased) -> list[str]:
     eraser = Eraser([], texts=texts)
     store, owner = editing.opened.store, editing.editor.collection.owner
     held = [f"memory {memory.id} of {owner}" for memory in erased.restating]
-    for other in await store.owners():
+    for other in wiring.agents(await store.owners()):
         if other != owner:
             collection = await store.collection(other)
             held += [f"memory {e.memory.id} of {other}" async for e in collection.scan() if eraser.finds(e.memory)]

@@ -2,17 +2,16 @@
 
 A change is written down before it is made, with every memory as it was and as it is to be, and settled by a second,
 short line once it is made. So whatever a crash leaves behind, the record says what was under way, and
-:class:`simuverse.memory.editing.MemoryEditor` finishes it or finds that it never began. The record is a file beside the
-store: it goes where the store goes, is readable without the program, and is the same for every kind of store. Erasing
-alone rewrites it, to take words out of it.
+:class:`simuverse.memory.editing.MemoryEditor` finishes it or finds that it never began. The lines go where the store
+goes, as :mod:`simuverse.memory.audit_lines` has it: beside an SQLite file, or on the server that holds the memories.
+Erasing alone rewrites lines, to take words out of them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,10 +19,11 @@ from typing import Any, Literal, Self
 from uuid import UUID
 
 import msgspec
-from filelock import AsyncFileLock, Timeout
 
-from simuverse.errors import StoreCorrupt, StoreRefused, StoreUnavailable
+from simuverse.errors import StoreCorrupt
+from simuverse.memory.audit_lines import FileLines, KeptLines, Lines, StoredLines
 from simuverse.memory.records import Memory
+from simuverse.memory.store import MemoryStore
 
 Actor = Literal["operator", "rules", "model"]
 """Who changes memories: a person, or one of the two ways in which a mind works."""
@@ -33,9 +33,6 @@ Kind = Literal["forget", "rewrite", "merge", "supersede", "anchor", "unanchor", 
 
 State = Literal["pending", "done", "abandoned"]
 """Of a change: written down, made, or found never to have begun."""
-
-WAIT = 30.0
-"""Seconds that a change waits for another program's, as a store's write does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,157 +82,84 @@ class _Settled:
 
 
 class AuditLog:
-    """The changes of all owners of one store.
+    """The changes of all owners of one store."""
 
-    Args:
-        path: of the file, made with the first change; None keeps them in memory, for a store that is there too.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self._kept: list[Change] = []
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
         # A change reads, then writes what rests on it, with awaits in between.
         self._turn = asyncio.Lock()
 
     @classmethod
     def beside(cls, store: Path | None) -> Self:
-        """That of a store in a file: ``ada.db.audit.jsonl`` for ``ada.db``."""
-        return cls(None if store is None else store.with_name(f"{store.name}.audit.jsonl"))
+        """That of a store in a file: ``ada.db.audit.jsonl`` for ``ada.db``; in memory for one that is there too."""
+        return cls(KeptLines() if store is None else FileLines(store.with_name(f"{store.name}.audit.jsonl")))
+
+    @classmethod
+    def within(cls, store: MemoryStore, *, dimension: int) -> Self:
+        """That of a store on a server: in it, so that everyone who changes its memories has the same."""
+        return cls(StoredLines(store, dimension=dimension))
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None]:
-        """For one change from its first look to its settling; others, in other processes too, wait.
+        """For one change from its first look to its settling; others wait.
 
         Raises:
-            StoreUnavailable: another program has been changing memories for more than :data:`WAIT` seconds.
+            StoreUnavailable: another program has been changing memories for too long.
             StoreRefused: nothing can be written there.
         """
-        async with self._turn:
-            if self.path is None:
-                yield
-                return
-            lock = AsyncFileLock(self.path.with_name(f"{self.path.name}.lock"), timeout=WAIT, thread_local=False)
-            try:
-                with _refusals(self.path):
-                    await lock.acquire()
-            except Timeout as error:
-                raise StoreUnavailable(
-                    f"another program has been changing memories beside {self.path} for more than {WAIT:.0f} s; "
-                    "end it or try again"
-                ) from error
-            try:
-                yield
-            finally:
-                await lock.release()
+        async with self._turn, self.lines.held():
+            yield
 
     async def changes(self, owner: str | None = None) -> list[Change]:
         """Oldest first, of one owner or of all.
 
         Raises:
-            StoreCorrupt: a line can't be read. A last line that a crash cut short is left out: nothing followed it.
+            StoreCorrupt: a line can't be read.
         """
-        found = list(self._kept) if self.path is None else await asyncio.to_thread(_read, self.path)
-        return [change for change in found if owner in (None, change.owner)]
+        changes: dict[int, Change] = {}
+        for number, line in enumerate(await self.lines.read(), start=1):
+            try:
+                found = _decoded(line)
+                if isinstance(found, Change):
+                    changes[found.number] = found
+                else:
+                    changes[found.settles] = replace(changes[found.settles], state=found.state)
+            except (msgspec.MsgspecError, ValueError, KeyError) as error:
+                raise StoreCorrupt(
+                    f"{self.lines.description}, line {number} is damaged ({error}). Restore a copy, or put it away: "
+                    "the memories themselves are not in it"
+                ) from error
+        return [change for change in changes.values() if owner in (None, change.owner)]
 
     async def intend(self, change: Change) -> Change:
-        """Writes it down, on disk when this returns, and gives it its number."""
+        """Writes it down, to last when this returns, and gives it its number."""
         change = replace(change, number=max((one.number for one in await self.changes()), default=0) + 1)
-        if self.path is None:
-            self._kept.append(change)
-        else:
-            await asyncio.to_thread(_append, self.path, _encoded(change))
+        await self.lines.append(_encoded(change))
         return change
 
     async def settle(self, change: Change, state: State) -> Change:
-        settled = replace(change, state=state)
-        if self.path is None:
-            self._kept = [settled if one.number == change.number else one for one in self._kept]
-        else:
-            line = msgspec.json.encode(_Settled(settles=change.number, state=state)) + b"\n"
-            await asyncio.to_thread(_append, self.path, line)
-        return settled
+        await self.lines.append(msgspec.json.encode(_Settled(settles=change.number, state=state)))
+        return replace(change, state=state)
 
     async def redact(self, which: Callable[[Change], bool]) -> int:
         """Takes the words out of those changes: who, when and ids are left. Returns how many had any."""
-        changes = await self.changes()
-        renewed = [change.without_words() if which(change) and _has_words(change) else change for change in changes]
-        count = sum(new is not old for new, old in zip(renewed, changes, strict=True))
-        if self.path is None:
-            self._kept = renewed
-        elif count:
-            await asyncio.to_thread(_write_anew, self.path, renewed)
-        return count
-
-
-def _has_words(change: Change) -> bool:
-    return bool(change.before or change.after or change.why)
+        renewed: dict[int, bytes] = {}
+        for place, line in enumerate(await self.lines.read()):
+            found = _decoded(line)
+            if isinstance(found, Change) and (found.before or found.after or found.why) and which(found):
+                renewed[place] = _encoded(found.without_words())
+        if renewed:
+            await self.lines.replace(renewed)
+        return len(renewed)
 
 
 def _encoded(change: Change) -> bytes:
     """A line. The state is left to the line that settles it."""
     fields = msgspec.to_builtins(change)
     del fields["state"]
-    return msgspec.json.encode(fields) + b"\n"
+    return msgspec.json.encode(fields)
 
 
-def _read(path: Path) -> list[Change]:
-    changes: dict[int, Change] = {}
-    with _refusals(path):
-        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    for number, line in enumerate(lines, start=1):
-        try:
-            fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
-            if "settles" in fields:
-                settled = msgspec.convert(fields, _Settled)
-                changes[settled.settles] = replace(changes[settled.settles], state=settled.state)
-            else:
-                change = msgspec.convert(fields, Change)
-                changes[change.number] = change
-        except (msgspec.MsgspecError, ValueError, KeyError) as error:
-            raise StoreCorrupt(
-                f"{path}, line {number} is damaged ({error}). Restore a copy, or move the file away: the memories "
-                "themselves are not in it"
-            ) from error
-    return list(changes.values())
-
-
-def _append(path: Path, line: bytes) -> None:
-    with _refusals(path), path.open("a+b") as file:
-        _cut_torn_line(file.fileno())
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _cut_torn_line(file: int) -> None:
-    """What a crash left of a line is no change: nothing is done before its line is whole."""
-    size = os.fstat(file).st_size
-    if size and os.pread(file, 1, size - 1) != b"\n":
-        whole = os.pread(file, size, 0).rfind(b"\n") + 1
-        os.ftruncate(file, whole)
-
-
-def _write_anew(path: Path, changes: list[Change]) -> None:
-    """All of it or nothing, also when the machine stops in between."""
-    unfinished = path.with_name(f"{path.name}.part")
-    with _refusals(path):
-        with unfinished.open("wb") as file:
-            for change in changes:
-                file.write(_encoded(change))
-                if change.state != "pending":
-                    file.write(msgspec.json.encode(_Settled(settles=change.number, state=change.state)) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-
-
-@contextmanager
-def _refusals(path: Path) -> Generator[None]:
-    try:
-        yield
-    except Timeout:
-        raise
-    except OSError as error:
-        raise StoreRefused(
-            f"the record of changes {path} can't be used: {error.strerror}. Nothing is changed without it"
-        ) from error
+def _decoded(line: bytes) -> Change | _Settled:
+    fields: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    return msgspec.convert(fields, _Settled) if "settles" in fields else msgspec.convert(fields, Change)

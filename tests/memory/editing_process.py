@@ -10,13 +10,13 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from simuverse.memory import audit
+from simuverse.memory.audit_lines import FileLines
 from simuverse.memory.records import memory_id
 from simuverse.memory.stores.sqlite_database import SQLiteDatabase
 from tests.memory.editing import Desk, desk
@@ -56,22 +56,22 @@ async def change(edit: str, here: Desk) -> None:
 
 def watch(steps: Steps) -> None:
     """Every write of the record and of the store is a step."""
-    append, write_anew = vars(audit)["_append"], vars(audit)["_write_anew"]
+    append, replace = vars(FileLines)["_append"], vars(FileLines)["_replace"]
 
-    def appending(path: Path, line: bytes) -> None:
+    def appending(lines: FileLines, line: bytes) -> None:
         steps.count()
         if steps.done - 0.5 == steps.last:
-            with path.open("ab") as file:
+            with lines.path.open("ab") as file:
                 file.write(line[: len(line) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
-        append(path, line)
+        append(lines, line)
 
-    def writing_anew(path: Path, changes: list[audit.Change]) -> None:
+    def replacing(lines: FileLines, renewed: Mapping[int, bytes]) -> None:
         steps.count()
-        write_anew(path, changes)
+        replace(lines, renewed)
 
-    setattr(audit, "_append", appending)  # noqa: B010
-    setattr(audit, "_write_anew", writing_anew)  # noqa: B010
+    setattr(FileLines, "_append", appending)  # noqa: B010
+    setattr(FileLines, "_replace", replacing)  # noqa: B010
     for name in ("add", "update", "erase"):
         setattr(SQLiteDatabase, name, _counted(getattr(SQLiteDatabase, name), steps))
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from simuverse.errors import StoreCorrupt, StoreRefused, StoreUnavailable, UsageError
-from simuverse.memory import audit as auditing
+from simuverse.memory import audit_lines
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.records import Category, Provenance, SearchType, Source
 from tests.memory.editing import TODAY, Desk, desk, exported, found, now
@@ -314,7 +314,7 @@ async def test_a_change_waits_for_another_programs_and_says_so_after_a_while(
     jade: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parrot = await jade.pool.keep(LIE)
-    monkeypatch.setattr(auditing, "WAIT", 0.01)
+    monkeypatch.setattr(audit_lines, "WAIT", 0.01)
     async with AuditLog.beside(tmp_path / "jade.db").held():
         with pytest.raises(StoreUnavailable, match="another program has been changing memories"):
             await jade.editor.forget([parrot.id])
