@@ -10,7 +10,7 @@ from simuverse.errors import StoreError, StoreUnavailable
 THRESHOLD = 3
 """Calls in a row without an answer until none is made any more."""
 
-PAUSES = (0.5, 1.0, 2.0, 5.0)
+PAUSES = (0.5, 1.0, 2.0)
 """Seconds before each probe in the background; the last goes on for good."""
 
 

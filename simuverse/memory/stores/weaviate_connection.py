@@ -23,8 +23,9 @@ Work = Callable[["WeaviateAsyncClient"], Awaitable[T]]
 DEADLINE = 2.0
 """Seconds for a query. The client alone would try for 63."""
 
-WRITE_DEADLINE = 30.0
-"""Seconds for a batch or a change of schema, which are far larger."""
+WRITE_DEADLINE = 10.0
+"""Seconds for a batch or a change of schema, which are far larger. A node whose leader has just died may hold a write
+for half a minute, and takes it at once when asked again."""
 
 MINIMUM = (1, 30)
 """Of the server: the first whose keyword scores are those of :mod:`simuverse.memory.keyword_index`."""
