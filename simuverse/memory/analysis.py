@@ -94,6 +94,14 @@ def tokens(text: str) -> list[str]:
     return list(chain.from_iterable(_word_tokens(word, language) for word in words))
 
 
+@lru_cache(maxsize=_CACHED_MEMORIES)
+def content_words(text: str) -> tuple[str, ...]:
+    """Words as they are written, in lower case and whole, without stop words; repeats kept."""
+    words = _words(text)
+    stop = _stop_words(_language(words))
+    return tuple(word for word in words if word.partition("'")[0] not in stop and any(map(str.isalnum, word)))
+
+
 def query_terms(text: str) -> tuple[str, ...]:
     """What a query looks for: its tokens."""
     return tuple(tokens(text))

@@ -7,15 +7,16 @@ another from it. Silence is a result: when nothing passes the gate, nothing come
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import ceil
 from uuid import UUID
 
 from simuverse.memory.analysis import matched_share, memory_tokens, query_terms, tokens
-from simuverse.memory.embedding import Embedder
+from simuverse.memory.embedding import Embedder, WordVectors
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
+from simuverse.memory.nearness import Nearness, nearness
 from simuverse.memory.records import (
     NO_RELEVANCE,
     Candidate,
@@ -175,7 +176,7 @@ async def recall(
         StoreError, EmbedderError: it couldn't be searched.
     """
     searched = await _search(queries, collection=collection, embedder=embedder, alpha=settings.alpha)
-    pool = _merge(searched, settings.relevance)
+    pool = _merge(searched, settings.relevance, embedder if isinstance(embedder, WordVectors) else None)
     if not pool:
         return Recalled()
     weighed = [Weighed(memory=p.memory, relevance=p.relevance.total, cosine=p.cosine or 0.0) for p in pool]
@@ -204,7 +205,7 @@ async def _search(
     return await asyncio.gather(*(search(query, vector) for query, vector in zip(queries, vectors, strict=True)))
 
 
-def _merge(searched: Sequence[_Searched], weights: RelevanceWeights) -> list[_Pooled]:
+def _merge(searched: Sequence[_Searched], weights: RelevanceWeights, table: WordVectors | None) -> list[_Pooled]:
     """One entry a memory: the best relevance, and every query that found it."""
     pool: dict[UUID, _Pooled] = {}
     for number, one in enumerate(searched):
@@ -219,6 +220,7 @@ def _merge(searched: Sequence[_Searched], weights: RelevanceWeights) -> list[_Po
         weighed = relevance(
             [_evidence(hit, memory, one, named) for hit, memory in zip(found, memories.values(), strict=True)],
             reach=max((hit.reach or 0.0 for hit in one.alone), default=0.0),
+            near=_nearness(one.query, memories.values(), table),
             weights=weights,
         )
         for hit, memory, weight in zip(found, memories.values(), weighed, strict=True):
@@ -229,6 +231,13 @@ def _merge(searched: Sequence[_Searched], weights: RelevanceWeights) -> list[_Po
             if weight.total > entry.relevance.total:
                 entry.relevance = weight
     return list(pool.values())
+
+
+def _nearness(query: MemoryQuery, memories: Iterable[Memory], table: WordVectors | None) -> Nearness | None:
+    """A keyword search means its words as they are written."""
+    if table is None or query.search_type is SearchType.KEYWORD:
+        return None
+    return nearness(query.semantic_text, [memory.summary for memory in memories], table)
 
 
 class _Named(dict[str, bool]):

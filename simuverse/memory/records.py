@@ -360,19 +360,21 @@ class Score:
 class Relevance:
     """``total`` is 0 to 1; the others are each signal's part of it and add up to it."""
 
-    words: float
-    context: float
-    episode: float
-    meaning: float
-    speaker: float
-    contiguity: float
+    words: float = 0.0
+    words_around: float = 0.0
+    context: float = 0.0
+    meaning: float = 0.0
+    meaning_around: float = 0.0
+    speaker: float = 0.0
+    contiguity: float = 0.0
 
     @property
     def total(self) -> float:
-        return self.words + self.context + self.episode + self.meaning + self.speaker + self.contiguity
+        around = self.words_around + self.context + self.meaning_around
+        return self.words + self.meaning + around + self.speaker + self.contiguity
 
 
-NO_RELEVANCE = Relevance(words=0.0, context=0.0, episode=0.0, meaning=0.0, speaker=0.0, contiguity=0.0)
+NO_RELEVANCE = Relevance()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,17 +4,19 @@ PURE. Signals are stretched to 0..1 over the memories weighed for one query (min
 that they can be added up; what keeps words from misleading where they were hardly found at all is absolute. The weights
 are round numbers, the same for all data:
 
-- *words* 0.7 and *context* 1: BM25 of the memory alone, and read together with what came just before it in its episode.
-  An answer seldom repeats the words of the question it answers, so the context weighs more.
-- *episode* 0.5: BM25 of its whole episode (the root of the sum of squares over its memories): a talk about something
-  holds more about it than its best line.
+- *words* 1: each word of the query by the nearest word of the memory, rare ones counting more; where the embedder has
+  no table of words, BM25 of the memory alone.
+- *words around* 1: the same over the memory and the two before it in its episode. An answer seldom repeats the words of
+  the question it answers, so what led to it weighs as much.
+- *context* 1: BM25 of the memory read together with those two: words as they are written, in all that was ever kept.
 - *meaning* 1: the cosine.
-- *speaker* 0.3: whoever said it is named in the query.
+- *meaning around* 0.5: the cosine and half of both neighbours': what is talked about, which a short line may not show.
+- *speaker* 0.3: whoever said it is named in the query; a name alone tells little.
 - *best in episode* 0.4 and *neighbours* 0.2: what the memories around it, and the best of its episode, are worth by the
-  signals above: contiguity, lent once.
+  signals above: contiguity, lent once, and less than a memory's own.
 
-Words that were hardly found mislead: the three BM25 signals count by a ramp, from 0.2 where the best hit's BM25 is at
-most 0.05 of what the query's words could reach together, to 1 from 0.20 on.
+Words that were hardly found mislead: BM25 counts by a ramp, from nothing where the best hit's BM25 alone is at most
+0.10 of what the query's words could reach together, to all of it from 0.20 on: one rare word of five, or two of ten.
 """
 
 from __future__ import annotations
@@ -26,10 +28,14 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from simuverse.memory.nearness import Nearness, rarity
 from simuverse.memory.records import Relevance
 
 Column = NDArray[np.float64]
 """One figure a memory, shape (memories,)."""
+
+Rows = NDArray[np.float64]
+"""One figure a memory or several, shape (memories, ...)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,16 +47,17 @@ class RelevanceWeights:
             with a ``ramp_least`` of 1 words always count in full.
     """
 
-    words: float = 0.7
+    words: float = 1.0
+    words_around: float = 1.0
     context: float = 1.0
-    episode: float = 0.5
     meaning: float = 1.0
+    meaning_around: float = 0.5
     speaker: float = 0.3
     best_in_episode: float = 0.4
     neighbours: float = 0.2
-    ramp_from: float = 0.05
+    ramp_from: float = 0.10
     ramp_to: float = 0.20
-    ramp_least: float = 0.2
+    ramp_least: float = 0.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -65,7 +72,8 @@ class RelevanceWeights:
     @property
     def signals(self) -> float:
         """Of all signals of a memory's own together."""
-        return self.words + self.context + self.episode + self.meaning + self.speaker
+        around = self.words_around + self.context + self.meaning_around
+        return self.words + self.meaning + around + self.speaker
 
 
 DEFAULT_WEIGHTS = RelevanceWeights()
@@ -91,28 +99,39 @@ class Evidence:
 
 
 def relevance(
-    evidence: Sequence[Evidence], *, reach: float, weights: RelevanceWeights = DEFAULT_WEIGHTS
+    evidence: Sequence[Evidence],
+    *,
+    reach: float,
+    near: Nearness | None = None,
+    weights: RelevanceWeights = DEFAULT_WEIGHTS,
 ) -> list[Relevance]:
     """One a memory, in order.
 
     Args:
         reach: of the query's words: the sum of their idf, what BM25 could reach at most; 0 without words.
+        near: of the query's words to each memory's, a row a memory; None where that can't be told.
     """
     if not evidence:
         return []
     bm25 = _column(e.bm25 for e in evidence)
     cosine = _column(-1.0 if e.cosine is None else e.cosine for e in evidence)
     trust = _ramp(bm25.max() / reach, weights) if reach > 0 else 0.0
+    places = _Places(evidence)
     signals = {
-        "words": trust * _stretched(bm25),
         "context": trust * _stretched(_column(e.context_bm25 for e in evidence)),
-        "episode": trust * _stretched(_by_episode(evidence, bm25)),
         "meaning": _stretched(cosine),
+        "meaning_around": _stretched(cosine + places.beside(np.maximum(cosine, 0.0)) / 2),
         "speaker": _column(float(e.speaker_named) for e in evidence),
     }
-    parts = {name: getattr(weights, name) * column for name, column in signals.items()}
+    if near is None:
+        signals["words"] = trust * _stretched(bm25)
+    else:
+        rare = rarity(near)
+        signals["words"] = _stretched(near @ rare)
+        signals["words_around"] = _stretched(np.maximum(near, places.before(near)) @ rare)
+    parts: dict[str, Column] = {name: getattr(weights, name) * column for name, column in signals.items()}
     own = np.sum(list(parts.values()), axis=0)
-    parts["contiguity"] = _lent(evidence, own, weights)
+    parts["contiguity"] = weights.neighbours * places.beside(own) / 2 + weights.best_in_episode * places.best(own)
     full = weights.signals * (1 + weights.best_in_episode + weights.neighbours)
     return [
         Relevance(**{name: float(column[row] / full) for name, column in parts.items()}) for row in range(len(evidence))
@@ -133,29 +152,45 @@ def _stretched(column: Column) -> Column:
     return np.full_like(column, 1.0 if high > 0 else 0.0)
 
 
-def _by_episode(evidence: Sequence[Evidence], bm25: Column) -> Column:
-    squares: dict[str, float] = {}
-    for e, score in zip(evidence, bm25, strict=True):
-        squares[e.episode] = squares.get(e.episode, 0.0) + score**2
-    return _column(squares[e.episode] ** 0.5 if e.episode else score for e, score in zip(evidence, bm25, strict=True))
+class _Places:
+    """Who stands where: memories by episode and position. One without an episode stands alone."""
 
+    def __init__(self, evidence: Sequence[Evidence]) -> None:
+        alone = (("", -place) for place in range(1, len(evidence) + 1))
+        self._places = [(e.episode, e.position) if e.episode else next(alone) for e in evidence]
+        self._alone = np.array([not e.episode for e in evidence])
+        number: dict[tuple[str, int], int] = {}
+        self._number_of = np.array([number.setdefault(place, len(number)) for place in self._places], dtype=np.intp)
+        nowhere = len(number)
+        self._steps = {
+            step: np.array([number.get((e, p + step), nowhere) if e else nowhere for e, p in self._places])
+            for step in (-2, -1, 1)
+        }
+        episodes: dict[object, int] = {}
+        self._episode_of = np.array([episodes.setdefault(e or (e, p), len(episodes)) for e, p in self._places])
 
-def _lent(evidence: Sequence[Evidence], own: Column, weights: RelevanceWeights) -> Column:
-    """What its neighbours, and the best of its episode, add to each memory."""
-    at: dict[tuple[str, int], float] = {}
-    best: dict[str, float] = {}
-    for e, value in zip(evidence, own, strict=True):
-        if e.episode:
-            place = e.episode, e.position
-            at[place] = max(value, at.get(place, 0.0))
-            best[e.episode] = max(value, best.get(e.episode, 0.0))
-    return _column(
-        weights.neighbours * (at.get((e.episode, e.position - 1), 0.0) + at.get((e.episode, e.position + 1), 0.0)) / 2
-        + weights.best_in_episode * best[e.episode]
-        if e.episode
-        else (weights.best_in_episode + weights.neighbours) * value
-        for e, value in zip(evidence, own, strict=True)
-    )
+    def beside(self, column: Column) -> Column:
+        """What stands before and after each, added up: the best of each place, 0 where nothing was found.
+
+        One without an episode can have nothing beside it, and stands in for both.
+        """
+        return np.where(self._alone, 2 * column, self._at(column, -1) + self._at(column, 1))
+
+    def before(self, rows: Rows) -> Rows:
+        """The highest of the two places before each; 0 where nothing was found there."""
+        return np.maximum(self._at(rows, -1), self._at(rows, -2))
+
+    def best(self, column: Column) -> Column:
+        """Of each one's episode."""
+        best = np.zeros(int(self._episode_of.max()) + 1)
+        np.maximum.at(best, self._episode_of, column)
+        return np.asarray(best[self._episode_of], dtype=np.float64)
+
+    def _at(self, values: Rows, step: int) -> Rows:
+        """Values of 0 or more at the place so many steps on."""
+        at = np.zeros((int(self._number_of.max()) + 2, *values.shape[1:]))
+        np.maximum.at(at, self._number_of, values)
+        return np.asarray(at[self._steps[step]], dtype=np.float64)
 
 
 def _column(values: Iterable[float]) -> Column:

@@ -67,6 +67,8 @@ async def test_nearly_the_same_is_shown_once_the_better_one(pool: Pool) -> None:
     assert twin.cut is Cut.NEAR_DUPLICATE
     assert twin.missed_by is not None
     assert twin.missed_by >= 0
+    both = await pool.recall("Where is the second key to the bakery?", settings=replace(OPEN, alike=None))
+    assert len(both.flashbacks) == 2
 
 
 async def test_texts_that_differ_in_a_number_are_two_facts_however_alike(pool: Pool) -> None:
@@ -170,6 +172,8 @@ async def test_letters_that_are_not_latin_cost_a_token_each(pool: Pool) -> None:
         {"min_found": 1.1},
         {"asked_again": 1.5},
         {"alpha": -0.5},
+        {"alike": 0.0},
+        {"alike": 1.2},
     ],
 )
 def test_settings_that_make_no_sense_are_refused_by_name(nonsense: dict[str, Any]) -> None:

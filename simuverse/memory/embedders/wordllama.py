@@ -18,9 +18,13 @@ import numpy as np
 from simuverse.errors import EmbedderUnavailable
 from simuverse.memory.embedders.texts import checked
 from simuverse.memory.embedding import TextKind, Vectors, unit_vectors
+from simuverse.memory.store import Vector
 
 BATCH = 64
 """Texts a batch, the library's own figure."""
+
+CACHED_WORDS = 20_000
+"""Words whose vectors are kept, 20 MB: about what a person uses."""
 
 _BATCH_CHARACTERS = 65_536
 """The library pads a batch to its longest text, at about 1 kB a word piece: this bounds it to some 30 MB."""
@@ -35,6 +39,7 @@ class WordLlamaEmbedder:
         """``model``: a ``wordllama.WordLlamaInference``."""
         self._model = model
         self.dimension = int(model.embedding.shape[1])
+        self._words: dict[str, Vector] = {}
 
     @classmethod
     async def open(cls) -> Self:
@@ -46,10 +51,25 @@ class WordLlamaEmbedder:
         return cls(await asyncio.to_thread(_load))
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:  # noqa: ARG002
-        """See :meth:`Embedder.embed`; both kinds of text are the same to it."""
-        ready = checked(texts)
+        """See :meth:`Embedder.embed`; both kinds of text are the same to it, and so are capitals.
+
+        The table holds a word with a capital apart from the same without, further off than from many another word.
+        """
+        ready = [text.lower() for text in checked(texts)]
         raw = await asyncio.to_thread(self._embed, ready) if ready else None
         return unit_vectors(raw, count=len(ready), dimension=self.dimension, embedder=self.name)
+
+    def word_vectors(self, words: Sequence[str]) -> Vectors:
+        """See :class:`simuverse.memory.embedding.WordVectors`. Those looked up last are kept."""
+        new = list(dict.fromkeys(word for word in words if word not in self._words))
+        if new:
+            if len(self._words) + len(new) > CACHED_WORDS:
+                self._words.clear()
+                new = list(dict.fromkeys(words))
+            raw = self._embed([word.lower() for word in new])
+            vectors = unit_vectors(raw, count=len(new), dimension=self.dimension, embedder=self.name)
+            self._words.update(zip(new, vectors, strict=True))
+        return np.stack([self._words[word] for word in words])
 
     async def aclose(self) -> None:
         pass

@@ -1,0 +1,79 @@
+"""What relevance is made of: each signal's part, and how far words are trusted."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simuverse.memory.records import Relevance
+from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, RelevanceWeights, relevance
+
+TALK = (
+    Evidence(bm25=2.0, context_bm25=2.0, cosine=0.5, episode="talk", position=1),
+    Evidence(context_bm25=1.5, cosine=0.1, speaker_named=True, episode="talk", position=2),
+    Evidence(bm25=0.5, context_bm25=0.5, cosine=0.3, episode="walk", position=1),
+    Evidence(cosine=0.2),
+)
+NEAR = np.array([[1.0, 0.2], [0.1, 0.3], [0.4, 0.9], [0.0, 0.1]])
+SIGNALS = [field.name for field in fields(Relevance) if field.name != "contiguity"]
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_of_weight_0_is_no_part_of_it_and_any_other_is(name: str) -> None:
+    without = relevance(TALK, reach=4.0, near=NEAR, weights=replace(DEFAULT_WEIGHTS, **{name: 0.0}))
+    assert {getattr(one, name) for one in without} == {0.0}
+    assert max(getattr(one, name) for one in relevance(TALK, reach=4.0, near=NEAR)) > 0
+
+
+def test_the_most_there_is_is_one_and_the_least_nothing() -> None:
+    best = Evidence(bm25=3.0, context_bm25=3.0, cosine=0.9, speaker_named=True)
+    found, other = relevance([best, Evidence(cosine=-0.2)], reach=4.0, near=np.array([[1.0], [0.0]]))
+    assert found.total == pytest.approx(1)
+    assert other.total == pytest.approx(0)
+
+
+def test_nothing_found_is_nothing_weighed() -> None:
+    assert relevance([], reach=0.0) == []
+
+
+@pytest.mark.parametrize(("share", "trusted"), [(0.10, 0.0), (0.15, 0.5), (0.20, 1.0), (0.9, 1.0)])
+def test_words_as_written_count_by_how_well_they_were_found(share: float, trusted: float) -> None:
+    full, found = (
+        relevance(TALK, reach=2.0 / share, weights=weights)
+        for weights in (replace(DEFAULT_WEIGHTS, ramp_least=1.0), DEFAULT_WEIGHTS)
+    )
+    for whole, part in zip(full, found, strict=True):
+        assert part.context == pytest.approx(trusted * whole.context)
+        assert part.words == pytest.approx(trusted * whole.words)
+        assert part.meaning == pytest.approx(whole.meaning)
+
+
+def test_what_was_said_before_an_answer_is_read_with_it_and_what_comes_later_or_elsewhere_is_not() -> None:
+    near = np.array([[1.0], [0.0], [0.0], [0.0], [0.0], [0.0]])
+    at = (("talk", 5), ("talk", 6), ("talk", 7), ("talk", 8), ("talk", 4), ("walk", 6))
+    found = relevance([Evidence(cosine=0.1, episode=e, position=p) for e, p in at], reach=0.0, near=near)
+    assert [one.words_around > 0 for one in found] == [True, True, True, False, False, False]
+
+
+def test_a_memory_of_no_episode_is_not_held_back_by_standing_alone() -> None:
+    alone, last = relevance([Evidence(bm25=2.0, context_bm25=2.0, cosine=0.5), replace(TALK[0], position=9)], reach=4.0)
+    assert alone.total > last.total
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"meaning": -1.0},
+        {"speaker": float("nan")},
+        {"neighbours": float("inf")},
+        dict.fromkeys(SIGNALS, 0.0),
+        {"ramp_from": 0.3},
+        {"ramp_least": 1.5},
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(nonsense: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"isn't a number|switched off|ramp"):
+        RelevanceWeights(**nonsense)
