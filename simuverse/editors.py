@@ -16,6 +16,7 @@ from simuverse.memory.embedding import Embedder
 from simuverse.memory.erasing import Eraser
 from simuverse.memory.store import MemoryStore
 from simuverse.world.clearing import RunRecord, files_holding
+from simuverse.world.journal import RUN
 
 _ENDINGS = ("", "-wal", "-shm", "-journal")
 
@@ -65,9 +66,17 @@ async def open_memories(source: str, settings: Settings) -> AsyncGenerator[Opene
             store=store,
             embedder=embedder,
             audit=AuditLog.beside(database) if database else AuditLog.within(store, dimension=embedder.dimension),
-            folder=Path(source) if Path(source).is_dir() else None,
+            folder=_run_folder(source, database),
             database=database,
         )
+
+
+def _run_folder(source: str, database: Path | None) -> Path | None:
+    """The source, or where the database is: a run's own store is the run's, by whatever name it is opened."""
+    for folder in (Path(source), *([database.parent] if database else [])):
+        if (folder / RUN).is_file():
+            return folder
+    return None
 
 
 @asynccontextmanager

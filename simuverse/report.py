@@ -48,7 +48,13 @@ def call_text(trace: TurnTrace) -> str:
 def memory_line(memory: Memory) -> str:
     """One line: id, time, category, importance, source, summary."""
     marks = "".join(
-        mark for mark, set_ in ((" [anchored]", memory.anchored), (" [past]", memory.superseded_by is not None)) if set_
+        mark
+        for mark, set_ in (
+            (" [anchored]", memory.anchored),
+            (" [past]", memory.superseded_by is not None),
+            (" [forgotten]", memory.forgotten_at is not None),
+        )
+        if set_
     )
     return (
         f"{memory.id}  {memory.created_at:%Y-%m-%d %H:%M}  {memory.category}  {memory.importance}/10  "

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from simuverse.memory.audit import Change
 from simuverse.memory.editing import Erased
 from simuverse.memory.history import taken_back
-from simuverse.memory.records import Memory
 from simuverse.report import memory_line
 
 
@@ -58,12 +57,8 @@ def _lines(one: Change, *, undone: bool) -> Iterator[str]:
 
 
 def _before_and_after(one: Change) -> Iterator[str]:
-    yield from (f"    - {_state(memory)}" for memory in one.before)
-    yield from (f"    + {_state(memory)}" for memory in one.after)
-
-
-def _state(memory: Memory) -> str:
-    return memory_line(memory) + ("  [forgotten]" if memory.forgotten_at is not None else "")
+    yield from (f"    - {memory_line(memory)}" for memory in one.before)
+    yield from (f"    + {memory_line(memory)}" for memory in one.after)
 
 
 def _ids(ids: Sequence[object]) -> str:

@@ -54,7 +54,7 @@ def test_forget_hides_and_undo_brings_back(ada: Here) -> None:
     ended = ada(*STORE, "forget", kite, "--why", "it was a bag")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("change 1: forget\n    - ")
-    assert ended.out.endswith("[forgotten]\nundo it with: undo 1\n")
+    assert f"[forgotten]  {KITE}\nundo it with: undo 1\n" in ended.out
     assert KITE not in listed(ada)
     assert KITE not in ada(*STORE, "search", "blue kite").out
     assert ada(*STORE, "undo", "1").code == 0
@@ -189,6 +189,16 @@ def test_erase_takes_what_was_heard_out_of_the_run_and_tells_who_else_knows_it(l
 def _next(held: dict[str, str]) -> tuple[str, ...]:
     owner = min(held.values())
     return owner, "forget", *(which for which, other in held.items() if other == owner)
+
+
+def test_a_runs_store_is_the_runs_by_whatever_name(lived: Here) -> None:
+    trace = next(trace for trace in read_turns(Path("run1"), agent="Jamal") if trace.recollection.flashbacks)
+    seed = trace.recollection.flashbacks[0].memory
+    source = ("memories", "sqlite:run1/memory.db", "--embedder", "hashing", "--agent", "Jamal")
+    assert lived(*source, "rewrite", str(seed.id), "I promised nothing.").code == 0
+    assert "I promised nothing." in lived("memories", "run1", "--agent", "Jamal", "history").out
+    assert lived(*source, "forget", str(seed.id), "--erase", "--yes").code == 0
+    assert seed.summary.encode() not in bytes_in("run1")
 
 
 def test_a_run_under_way_is_not_cleared_and_keeps_the_memory(lived: Here) -> None:

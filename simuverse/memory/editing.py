@@ -69,7 +69,7 @@ class MemoryEditor:
     changed; :class:`StoreError` and :class:`EmbedderError` where the change could not be made.
 
     Args:
-        by: who changes; only an operator may change what is anchored, by taking the anchor away first.
+        by: who changes. Only an operator sets and takes anchors, erases, and undoes what an operator did.
         name: which one, for the record.
         copies: places that an erasure clears too.
     """
@@ -178,6 +178,8 @@ class MemoryEditor:
         async with self._changing():
             changes = await self.audit.changes(self.collection.owner)
             change = standing(changes, number)
+            if change.by == "operator" != self._by:
+                raise UsageError(f"change {change.number} is an operator's; only an operator undoes it")
             current = {memory.id: memory for memory in await self.collection.get(sorted(change.touched))}
             after = {memory.id: memory for memory in change.after}
             for one in sorted(change.touched):
@@ -201,6 +203,8 @@ class MemoryEditor:
         Raises:
             CheckFailed: the store says that it is done, and still has one.
         """
+        if self._by != "operator":
+            raise UsageError("only an operator erases for good; `forget` hides")
         async with self._changing():
             await self._free(ids, "erased")
             going = await self._doomed(ids)
@@ -232,8 +236,10 @@ class MemoryEditor:
 
     async def history(self, id: UUID | None = None) -> list[Change]:
         """Every change of this owner's memories, or of one memory, oldest first."""
-        async with self._changing():
-            changes = await self.audit.changes(self.collection.owner)
+        changes = await self.audit.changes(self.collection.owner)
+        if any(change.state == "pending" for change in changes):
+            async with self._changing():
+                changes = await self.audit.changes(self.collection.owner)
         return [change for change in changes if id is None or id in change.touched]
 
     # --- what all changes share -------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Eraser:
         self._ids = {str(memory.id) for memory in memories}
         self.messages = {message for memory in memories for message in memory.provenance.messages}
         self.texts = _telling({*wordings(memories), *texts} - {ERASED})
-        self._forms = [form for text in self.texts for form in (escape(text), text)]
+        self._forms = [form for text in self.texts for form in _xml_forms(text)]
         self._tokens = [set(tokens(part)) for text in self.texts for part in {text, *_SENTENCE.findall(text)}]
         # Prompts repeat most of theirs; so each is looked at once.
         self._sentences: dict[str, bool] = {}
@@ -133,4 +133,10 @@ def _plain(text: str) -> str:
 
 def _forms(text: str) -> set[str]:
     """With XML's and JSON's escapes, and both."""
-    return {form for plain in (text, escape(text)) for form in (plain, json.dumps(plain, ensure_ascii=False)[1:-1])}
+    return {form for xml in _xml_forms(text) for form in (xml, json.dumps(xml, ensure_ascii=False)[1:-1])}
+
+
+def _xml_forms(text: str) -> list[str]:
+    """As it is, and with as many of XML's escapes as someone may have used."""
+    quoted = escape(text, {'"': "&quot;"})
+    return list(dict.fromkeys((text, escape(text), quoted, quoted.replace("'", "&apos;"))))

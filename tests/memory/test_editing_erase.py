@@ -161,7 +161,12 @@ def test_the_words_of_a_memory_are_what_was_said_and_what_must_survive() -> None
 
 def test_words_are_looked_for_as_xml_and_json_write_them() -> None:
     text = 'He said "no" & left.'
-    for written in ('He said "no" & left.', r"He said \"no\" & left.", r"He said \"no\" &amp; left."):
+    for written in (
+        'He said "no" & left.',
+        r"He said \"no\" & left.",
+        r"He said \"no\" &amp; left.",
+        "He said &quot;no&quot; &amp; left.",
+    ):
         assert holds(f"so: {written}".encode(), [text])
     assert not holds(b"He said no and left.", [text])
     assert tells(memory('HE said  "No" & left. Twice.'), [text])
