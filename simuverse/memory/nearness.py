@@ -31,7 +31,9 @@ def nearness(query: str, texts: Sequence[str], table: WordVectors) -> Nearness |
     vocabulary = {word: place for place, word in enumerate(dict.fromkeys(chain.from_iterable(found)))}
     if not wanted or not vocabulary:
         return None
-    likeness = table.word_vectors(wanted) @ table.word_vectors(list(vocabulary)).T
+    # Not by `@`: BLAS would share the product among threads, which costs ten times as much where the cores are busy.
+    vectors = table.word_vectors(list(vocabulary))
+    likeness = np.stack([np.vecdot(vectors, word) for word in table.word_vectors(wanted)])
     rows = np.zeros((len(texts), len(wanted)))
     holding = [place for place, words in enumerate(found) if words]
     columns = [vocabulary[word] for place in holding for word in found[place]]

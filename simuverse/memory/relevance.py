@@ -127,8 +127,8 @@ def relevance(
         signals["words"] = trust * _stretched(bm25)
     else:
         rare = rarity(near)
-        signals["words"] = _stretched(near @ rare)
-        signals["words_around"] = _stretched(np.maximum(near, places.before(near)) @ rare)
+        signals["words"] = _stretched(np.vecdot(near, rare))
+        signals["words_around"] = _stretched(np.vecdot(np.maximum(near, places.before(near)), rare))
     parts: dict[str, Column] = {name: getattr(weights, name) * column for name, column in signals.items()}
     own = np.sum(list(parts.values()), axis=0)
     parts["contiguity"] = weights.neighbours * places.beside(own) / 2 + weights.best_in_episode * places.best(own)
