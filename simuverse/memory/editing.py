@@ -25,7 +25,7 @@ from simuverse.memory.clock import Clock
 from simuverse.memory.dependents import Doomed, doomed
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.erasing import Eraser, tells, wordings
-from simuverse.memory.history import standing, taken_back
+from simuverse.memory.history import later_changes, standing
 from simuverse.memory.merging import merged
 from simuverse.memory.records import Category, Memory, MemoryFilter
 from simuverse.memory.rewording import rewritten
@@ -180,14 +180,19 @@ class MemoryEditor:
             change = standing(changes, number)
             if change.by == "operator" != self._by:
                 raise UsageError(f"change {change.number} is an operator's; only an operator undoes it")
-            current = {memory.id: memory for memory in await self.collection.get(sorted(change.touched))}
-            after = {memory.id: memory for memory in change.after}
+            later = later_changes(changes, change)
+            if later:
+                raise UsageError(
+                    f"change {change.number} can't be undone before change {later[-1]}, which is about the same "
+                    f"memories: undo change {later[-1]} first"
+                )
+            current = _by_id(await self.collection.get(sorted(change.touched)))
+            after = _by_id(change.after)
             for one in sorted(change.touched):
                 if not _same(current.get(one), after.get(one)):
-                    later = [c.number for c in changes if c.number > change.number and one in c.touched]
-                    later = [n for n in later if n not in taken_back(changes)]
-                    first = f"undo change {later[-1]} first" if later else "it was changed without a record"
-                    raise UsageError(f"change {change.number} can't be undone: memory {one} is another since; {first}")
+                    raise UsageError(
+                        f"change {change.number} can't be undone: memory {one} was changed since without a record"
+                    )
             made = after.keys() - {memory.id for memory in change.before}
             if made:
                 await self._require_unused(made, current.keys())

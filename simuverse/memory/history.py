@@ -56,3 +56,21 @@ def standing(changes: Sequence[Change], number: int | None) -> Change:
     if number in gone:
         raise UsageError(f"change {number} was undone already")
     return found
+
+
+def later_changes(changes: Sequence[Change], change: Change) -> list[int]:
+    """Numbers of the later changes of the same memories that stand: they are undone first.
+
+    Even where the memories happen to be as ``change`` left them, as after an anchor set, taken and set again.
+    """
+    gone = taken_back(changes)
+    return [
+        later.number
+        for later in changes
+        if later.number > change.number
+        and later.state == "done"
+        and later.kind not in ("undo", "erase", "delete")
+        and not later.redacted
+        and later.number not in gone
+        and not later.touched.isdisjoint(change.touched)
+    ]

@@ -68,7 +68,7 @@ async def make(step: Step, here: Desk) -> Change:
             return await editor.undo()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(STEPS, max_size=12))
 async def test_any_changes_undone_one_by_one_leave_an_export_of_the_same_bytes(steps: list[Step]) -> None:
     async with desk(None) as here:
