@@ -21,6 +21,7 @@ from uuid import UUID
 
 from simuverse.errors import CheckFailed, SimuverseError, UsageError
 from simuverse.memory.audit import Actor, AuditLog, Change, Kind
+from simuverse.memory.changing import RecordedChanges, accessed_as, by_id, same
 from simuverse.memory.clock import Clock
 from simuverse.memory.dependents import Doomed, doomed
 from simuverse.memory.embedding import Embedder
@@ -29,7 +30,7 @@ from simuverse.memory.history import later_changes, standing
 from simuverse.memory.merging import merged
 from simuverse.memory.records import Category, Memory, MemoryFilter
 from simuverse.memory.rewording import rewritten
-from simuverse.memory.store import Entry, MemoryCollection
+from simuverse.memory.store import MemoryCollection
 
 EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
 
@@ -87,11 +88,11 @@ class MemoryEditor:
     ) -> None:
         self.collection = collection
         self.audit = audit
-        self._embedder = embedder
         self._clock = clock
         self._by: Actor = by
         self._name = name
         self._copies = copies
+        self._changes = RecordedChanges(collection, embedder, clock, audit, by=by, name=name)
 
     async def forget(self, ids: Sequence[UUID], *, why: str = "") -> Change:
         """Hides them from every search; they are kept, and can be brought back by :meth:`undo`."""
@@ -100,7 +101,7 @@ class MemoryEditor:
             if not before:
                 raise UsageError("nothing to forget: these memories are forgotten already")
             now = self._clock.now()
-            return await self._change(
+            return await self._changes.make(
                 "forget", [m.id for m in before], before, [m.forgotten(at=now) for m in before], why
             )
 
@@ -131,7 +132,7 @@ class MemoryEditor:
                 category=category,
                 by=self._by,
             )
-            return await self._change("rewrite", [id], [old], [new], why)
+            return await self._changes.make("rewrite", [id], [old], [new], why)
 
     async def merge(self, ids: Sequence[UUID], *, summary: str | None = None, why: str = "") -> Change:
         """One memory in place of several, as :func:`simuverse.memory.merging.merged` makes it.
@@ -148,7 +149,7 @@ class MemoryEditor:
             one = merged(before, summary=summary and summary.strip(), by=self._by)
             now = self._clock.now()
             past = [memory.superseded(by=one.id, at=now) for memory in before]
-            return await self._change("merge", [one.id], before, [one, *past], why)
+            return await self._changes.make("merge", [one.id], before, [one, *past], why)
 
     async def supersede(self, old: UUID, *, by: UUID, why: str = "") -> Change:
         """A fact that changed: the old memory is kept as past, and ``by`` is what holds now."""
@@ -160,7 +161,7 @@ class MemoryEditor:
             if present.supersedes is not None:
                 raise UsageError(f"memory {by} supersedes {present.supersedes} already")
             after = [past.superseded(by=by, at=self._clock.now()), replace(present, supersedes=old)]
-            return await self._change("supersede", [old, by], [past, present], after, why)
+            return await self._changes.make("supersede", [old, by], [past, present], after, why)
 
     async def anchor(self, ids: Sequence[UUID], *, why: str = "") -> Change:
         """Holds them: they never fade and are never merged, evicted or rewritten."""
@@ -186,18 +187,20 @@ class MemoryEditor:
                     f"change {change.number} can't be undone before change {later[-1]}, which is about the same "
                     f"memories: undo change {later[-1]} first"
                 )
-            current = _by_id(await self.collection.get(sorted(change.touched)))
-            after = _by_id(change.after)
+            current = by_id(await self.collection.get(sorted(change.touched)))
+            after = by_id(change.after)
             for one in sorted(change.touched):
-                if not _same(current.get(one), after.get(one)):
+                if not same(current.get(one), after.get(one)):
                     raise UsageError(
                         f"change {change.number} can't be undone: memory {one} was changed since without a record"
                     )
             made = after.keys() - {memory.id for memory in change.before}
             if made:
                 await self._require_unused(made, current.keys())
-            restored = [_accessed_as(memory, current.get(memory.id)) for memory in change.before]
-            return await self._change("undo", change.ids, list(current.values()), restored, why, undoes=change.number)
+            restored = [accessed_as(memory, current.get(memory.id)) for memory in change.before]
+            return await self._changes.make(
+                "undo", change.ids, list(current.values()), restored, why, undoes=change.number
+            )
 
     async def erase(self, ids: Sequence[UUID], *, why: str = "") -> Erased:
         """Removes memories for good, from the store, the record of changes and the copies.
@@ -258,56 +261,6 @@ class MemoryEditor:
                     await self._recover(change)
             yield
 
-    async def _change(
-        self,
-        kind: Kind,
-        ids: Sequence[UUID],
-        before: Sequence[Memory],
-        after: Sequence[Memory],
-        why: str,
-        *,
-        undoes: int | None = None,
-    ) -> Change:
-        self._require_allowed([*before, *after])
-        entries = await self._entries(before, after)
-        change = await self.audit.intend(
-            Change(
-                owner=self.collection.owner,
-                kind=kind,
-                by=self._by,
-                name=self._name,
-                at=self._clock.now(),
-                why=why,
-                ids=tuple(dict.fromkeys(ids)),
-                before=tuple(before),
-                after=tuple(after),
-                undoes=undoes,
-            )
-        )
-        await self._put(before, entries)
-        return await self.audit.settle(change, "done")
-
-    async def _entries(self, before: Sequence[Memory], after: Sequence[Memory]) -> list[Entry | Memory]:
-        """With new vectors where there is a new wording."""
-        known = {memory.id: memory.summary for memory in before}
-        worded = [memory for memory in after if known.get(memory.id) != memory.summary]
-        vectors = await self._embedder.embed([memory.summary for memory in worded])
-        embedded = {memory.id: Entry(memory=memory, vector=v) for memory, v in zip(worded, vectors, strict=True)}
-        return [embedded.get(memory.id, memory) for memory in after]
-
-    async def _put(self, before: Sequence[Memory], after: Sequence[Entry | Memory]) -> None:
-        """New ones first and removals last, so that in between nothing is missing."""
-        old = {memory.id for memory in before}
-        made = [one for one in after if isinstance(one, Entry) and one.memory.id not in old]
-        changed = [one for one in after if _id(one) in old]
-        removed = sorted(old - {_id(one) for one in after})
-        if made:
-            await self.collection.add(made)
-        if changed:
-            await self.collection.update(changed)
-        if removed:
-            await self.collection.erase(removed)
-
     async def _recover(self, change: Change) -> None:
         """Finishes a change that was cut short once any of it was made; else notes that it never began."""
         if change.kind == "erase":
@@ -320,17 +273,7 @@ class MemoryEditor:
             there = await self.collection.count(filter=EVER)
             await self.audit.settle(change, "abandoned" if there else "done")
             return
-        current = {memory.id: memory for memory in await self.collection.get(sorted(change.touched))}
-        before, after = _by_id(change.before), _by_id(change.after)
-        differing = [one for one in before.keys() | after.keys() if not _same(before.get(one), after.get(one))]
-        if not any(_same(current.get(one), after.get(one)) for one in differing):
-            await self.audit.settle(change, "abandoned")
-            return
-        left = [one for one in differing if _same(current.get(one), before.get(one))]
-        old = [current[one] for one in left if one in current]
-        new = [_accessed_as(after[one], current.get(one)) for one in left if one in after]
-        await self._put(old, await self._entries(old, new))
-        await self.audit.settle(change, "done")
+        await self._changes.finish(change)
 
     async def _set_anchor(self, ids: Sequence[UUID], anchored: bool, why: str) -> Change:
         async with self._changing():
@@ -339,12 +282,12 @@ class MemoryEditor:
                 raise UsageError(f"these memories are {'anchored already' if anchored else 'not anchored'}")
             after = [replace(memory, anchored=anchored) for memory in before]
             kind: Kind = "anchor" if anchored else "unanchor"
-            return await self._change(kind, [memory.id for memory in before], before, after, why)
+            return await self._changes.make(kind, [memory.id for memory in before], before, after, why)
 
     # --- what may be changed ----------------------------------------------------------------------------------------
 
     async def _existing(self, ids: Sequence[UUID]) -> list[Memory]:
-        found = _by_id(await self.collection.get(ids))
+        found = by_id(await self.collection.get(ids))
         for wanted in ids:
             if wanted not in found:
                 raise UsageError(f"{self.collection.owner} has no memory {wanted}. `list` shows the ids")
@@ -363,11 +306,6 @@ class MemoryEditor:
                     f"memory {memory.id} is anchored, so it isn't {done}. An operator takes the anchor away first: "
                     f"unanchor {memory.id}"
                 )
-
-    def _require_allowed(self, memories: Sequence[Memory]) -> None:
-        for memory in memories:
-            if memory.anchored and self._by != "operator":
-                raise UsageError(f"memory {memory.id} is anchored; only an operator sets and takes anchors")
 
     async def _require_unused(self, made: Collection[UUID], touched: Collection[UUID]) -> None:
         """Nothing else rests on what an undo would remove."""
@@ -421,23 +359,6 @@ def _require_current(memories: Sequence[Memory], done: str) -> None:
         if not memory.current:
             why = "forgotten" if memory.forgotten_at is not None else "past"
             raise UsageError(f"memory {memory.id} is {why}, so it can't be {done}")
-
-
-def _same(one: Memory | None, other: Memory | None) -> bool:
-    """But for the time of access, which recalling changes without a record."""
-    return one == other or (one is not None and _accessed_as(one, other) == other)
-
-
-def _accessed_as(memory: Memory, other: Memory | None) -> Memory:
-    return memory if other is None else replace(memory, last_accessed_at=other.last_accessed_at)
-
-
-def _by_id(memories: Sequence[Memory]) -> dict[UUID, Memory]:
-    return {memory.id: memory for memory in memories}
-
-
-def _id(one: Entry | Memory) -> UUID:
-    return one.memory.id if isinstance(one, Entry) else one.id
 
 
 def _says(text: str, texts: Collection[str]) -> bool:
