@@ -43,10 +43,11 @@ class Opened:
 
     @property
     def others(self) -> list[Path]:
-        """All other files of the run, and the record of changes."""
-        inside = self.folder.rglob("*") if self.folder else ()
-        record = self.audit.lines.path
-        return sorted({*inside, *([record] if record else [])} - {*self.of_database})
+        """All other files of the run, and those beside the store's: the record of changes, copies under its name."""
+        found = set(self.folder.rglob("*") if self.folder else ())
+        if self.database is not None:
+            found |= {path for path in self.database.parent.iterdir() if path.name.startswith(self.database.name)}
+        return sorted(found - {*self.of_database})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,14 @@ def test_erase_takes_a_memory_and_its_history_out_of_every_file(ada: Here) -> No
     assert "erase\n" in ada(*STORE, "history").out
     assert "rewrite, its words were erased" in ada(*STORE, "history").out
     assert ada(*STORE, "undo").code == 2
+
+
+def test_a_copy_of_the_store_beside_it_is_told(ada: Here) -> None:
+    kite = listed(ada)[KITE]
+    shutil.copy("ada.db", "ada.db.old")
+    ended = ada(*STORE, "forget", kite, "--erase", "--yes")
+    assert ended.code == 5
+    assert "the same still stands in ada.db.old" in ended.err
 
 
 def test_erase_clears_a_run_folder_of_a_memory_that_came_back_in_its_turns(lived: Here) -> None:
