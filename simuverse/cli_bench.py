@@ -14,6 +14,7 @@ import typer
 
 from simuverse import wiring
 from simuverse.bench.ablation import FULL, ablations
+from simuverse.bench.changes import ChangesBench, measure_changes
 from simuverse.bench.dialogues import load_dialogues, paraphrases
 from simuverse.bench.latency import SIZES, Latency, measure_latency
 from simuverse.bench.recall import Measured, RecallBench, Share, measure_recall
@@ -83,6 +84,24 @@ def recall(
         typer.echo(_ablation_table(measured) if ablate else _recall_table(measured))
 
 
+@bench_app.command(epilog="Example: simuverse bench changes --json")
+def changes(
+    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+) -> None:
+    """Of facts that changed, how often what holds now comes first, and what held on a day that is asked for."""
+    settings = load(config, typed={"store": store, "embedder": embedder})
+
+    async def measure() -> ChangesBench:
+        async with _opened(settings) as (opened, embedding):
+            return await measure_changes(opened, embedding)
+
+    measured = asyncio.run(measure())
+    typer.echo(msgspec.json.encode(measured) if json else _changes_table(measured))
+
+
 @asynccontextmanager
 async def _opened(settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
     """The embedder, and the store that the settings name or one that is gone afterwards."""
@@ -133,6 +152,20 @@ def _ablation_table(measured: RecallBench) -> str:
             cells += f"  {_percent(total.at_10):<20} {change:>5} {100 * total.all_at_10.mean:>6.1f}"
             cells += f" {100 * total.mrr.mean:>5.1f}"
         lines.append(f"{row[0].setting:<24}{cells}")
+    return "\n".join(lines)
+
+
+def _changes_table(measured: ChangesBench) -> str:
+    hours = list(measured.measured[0].now_by_distance)
+    lines = [
+        f"embedder {measured.embedder}; {measured.memories} memories, {measured.questions} questions; of 100, the right"
+        " fact first;",
+        "now by the hours since the fact that it replaced",
+        f"{'preset':<20} {'now':>6} {'then':>6}  " + " ".join(f"{hour:>6}" for hour in hours),
+    ]
+    for one in measured.measured:
+        apart = " ".join(f"{100 * one.now_by_distance[hour]:>6.1f}" for hour in hours)
+        lines.append(f"{one.setting:<20} {100 * one.now:>6.1f} {100 * one.then:>6.1f}  {apart}")
     return "\n".join(lines)
 
 
