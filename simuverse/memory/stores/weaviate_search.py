@@ -13,11 +13,11 @@ import numpy as np
 
 from simuverse.errors import StoreUnavailable
 from simuverse.memory.fusion import relative_score_fusion
-from simuverse.memory.records import Hit, Memory, SearchType
+from simuverse.memory.records import Hit, SearchType
 from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
 from simuverse.memory.stores.ranking import TIE, best
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_objects import NothingAllowed, memory_of, server_filter, vector_of
+from simuverse.memory.stores.weaviate_objects import NothingAllowed, ids_filter, memory_of, server_filter
 from simuverse.memory.stores.weaviate_schema import VECTOR
 from simuverse.memory.stores.weaviate_statistics import CountedWords, Text, WordStatistics
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SERVER_MAXIMUM = 10_000
 """Objects that a server gives at most for one query (QUERY_MAXIMUM_RESULTS)."""
 
-_MARGIN = 50
+_MARGIN = 20
 """Candidates fetched beyond a leg's depth, among which the ids decide where scores tie at its end."""
 
 
@@ -38,14 +38,14 @@ class _Candidate:
     """What one leg found.
 
     Args:
+        record: the object that it stands in, read only if it becomes a hit.
         score: as the server gives it: the cosine, or its BM25.
-        cosine: None where the query has no vector.
         tokens: of the text that was searched; empty in the semantic leg.
     """
 
-    memory: Memory
+    id: UUID
+    record: Object[Any, Any]
     score: float
-    cosine: float | None
     tokens: tuple[str, ...] = ()
 
 
@@ -73,28 +73,31 @@ class Searcher:
         statistics, semantic, keyword = await asyncio.gather(
             self._statistics(text, request.terms if alpha < 1 else None),
             self._semantic(request.vector if alpha > 0 else None, filters, depth),
-            self._keyword(request.terms if alpha < 1 else (), request.vector, text, filters, depth),
+            self._keyword(request.terms if alpha < 1 else (), text, filters, depth),
         )
+        cosines = {one.id: one.score for one in semantic}
         bm25 = {
-            one.memory.id: one.score if statistics is None else statistics.score(request.terms, one.tokens)
-            for one in keyword
+            one.id: one.score if statistics is None else statistics.score(request.terms, one.tokens) for one in keyword
         }
-        semantic_leg = _leg({one.memory.id: one.score for one in semantic}, depth)
-        keyword_leg = _leg(bm25, depth)
+        semantic_leg, keyword_leg = _leg(cosines, depth), _leg(bm25, depth)
+        fusion = relative_score_fusion(semantic=semantic_leg, keyword=keyword_leg, alpha=alpha)[: request.limit]
+        if request.vector is not None:
+            cosines |= await self._cosines(request.vector, [one.id for one in fusion if one.id not in cosines])
         semantic_ranks = {found: rank for rank, (found, _) in enumerate(semantic_leg, start=1)}
         keyword_ranks = {found: rank for rank, (found, _) in enumerate(keyword_leg, start=1)}
-        found = {one.memory.id: one for one in (*keyword, *semantic)}
+        reach = None if statistics is None else statistics.reach(request.terms)
+        records = {one.id: one.record for one in (*keyword, *semantic)}
         return [
             Hit(
-                memory=found[fused.id].memory,
-                cosine=found[fused.id].cosine,
+                memory=memory_of(records[fused.id]),
+                cosine=cosines.get(fused.id),
                 bm25=bm25[fused.id] if fused.id in keyword_ranks else None,
-                reach=None if statistics is None else statistics.reach(request.terms),
+                reach=reach,
                 semantic_rank=semantic_ranks.get(fused.id),
                 keyword_rank=keyword_ranks.get(fused.id),
                 fused=fused.score,
             )
-            for fused in relative_score_fusion(semantic=semantic_leg, keyword=keyword_leg, alpha=alpha)[: request.limit]
+            for fused in fusion
         ]
 
     async def _statistics(self, text: Text, terms: Sequence[str] | None) -> WordStatistics | None:
@@ -109,29 +112,41 @@ class Searcher:
     async def _semantic(self, vector: Vector | None, filters: FilterReturn | None, depth: int) -> list[_Candidate]:
         if vector is None:
             return []
+        fetch = partial(self._nearest, vector.tolist(), filters, ["record"])
+        objects = await self._through_ties(fetch, _cosine, depth)
+        return [_Candidate(id=_id(one), record=one, score=_cosine(one)) for one in objects]
+
+    async def _cosines(self, vector: Vector, ids: Sequence[UUID]) -> dict[UUID, float]:
+        """Of what only the keyword leg found. Fetching their vectors instead takes longer than asking once more."""
+        found: dict[UUID, float] = {}
+        for start in range(0, len(ids), SERVER_MAXIMUM):
+            some = ids[start : start + SERVER_MAXIMUM]
+            nearest = partial(self._nearest, vector.tolist(), ids_filter(some), [], limit=len(some))
+            found |= {_id(one): _cosine(one) for one in await self._connection.query(nearest)}
+        return found
+
+    async def _nearest(
+        self,
+        vector: Sequence[float],
+        filters: FilterReturn | None,
+        properties: list[str],
+        client: WeaviateAsyncClient,
+        limit: int,
+    ) -> list[Object[Any, Any]]:
         from weaviate.classes.query import MetadataQuery
 
-        near, metadata = vector.tolist(), MetadataQuery(distance=True)
-
-        async def fetch(client: WeaviateAsyncClient, limit: int) -> list[Object[Any, Any]]:
-            found = await client.collections.use(self._name).query.near_vector(
-                near,
-                target_vector=VECTOR,
-                limit=limit,
-                filters=filters,
-                return_metadata=metadata,
-                return_properties=["record"],
-            )
-            return list(found.objects)
-
-        def cosine(found: Object[Any, Any]) -> float:
-            return _within_one(1 - _finite(found.metadata.distance))
-
-        objects = await self._through_ties(fetch, cosine, depth)
-        return [_Candidate(memory=memory_of(one), score=cosine(one), cosine=cosine(one)) for one in objects]
+        found = await client.collections.use(self._name).query.near_vector(
+            list(vector),
+            target_vector=VECTOR,
+            limit=limit,
+            filters=filters,
+            return_metadata=MetadataQuery(distance=True),
+            return_properties=properties,
+        )
+        return list(found.objects)
 
     async def _keyword(
-        self, terms: Sequence[str], vector: Vector | None, text: Text, filters: FilterReturn | None, depth: int
+        self, terms: Sequence[str], text: Text, filters: FilterReturn | None, depth: int
     ) -> list[_Candidate]:
         if not terms:
             return []
@@ -145,7 +160,6 @@ class Searcher:
                 query_properties=[text],
                 limit=limit,
                 filters=filters,
-                include_vector=vector is not None,
                 return_metadata=metadata,
                 return_properties=["record", text],
             )
@@ -157,9 +171,9 @@ class Searcher:
         objects = await self._through_ties(fetch, score, depth)
         return [
             _Candidate(
-                memory=memory_of(one),
+                id=_id(one),
+                record=one,
                 score=score(one),
-                cosine=None if vector is None else _within_one(float(vector_of(one).astype(np.float64) @ vector)),
                 tokens=tuple(str(one.properties[text]).split()),
             )
             for one in objects
@@ -198,5 +212,10 @@ def _finite(value: float | None) -> float:
     return value
 
 
-def _within_one(cosine: float) -> float:
-    return min(1.0, max(-1.0, cosine))
+def _cosine(found: Object[Any, Any]) -> float:
+    return min(1.0, max(-1.0, 1 - _finite(found.metadata.distance)))
+
+
+def _id(found: Object[Any, Any]) -> UUID:
+    """As a plain UUID: the client's own kind is slower to compare."""
+    return UUID(int=found.uuid.int)
