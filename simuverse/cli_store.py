@@ -141,7 +141,7 @@ async def _reembed(path: Path, settings: Settings, *, drop_old: bool) -> str:
         try:
 
             async def work(source: SQLiteStore) -> int:
-                return await reembed(source, target, embedder, on_progress=lambda text: typer.echo(text, err=True))
+                return await reembed(source, target, embedder, on_progress=typer.echo)
 
             count = await _with_store(path, work)
         finally:

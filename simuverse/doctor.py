@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from simuverse import __version__, wiring
@@ -43,12 +43,13 @@ async def examine(settings: Settings) -> list[Finding]:
 
 async def _findings(settings: Settings) -> AsyncIterator[Finding]:
     yield Finding(part="program", what=f"simuverse {__version__}, Python {platform.python_version()}")
-    yield await _model("model", settings.model, settings)
+    model = await _model("model", settings.model, settings)
+    yield model
     second = wiring.subconscious_name(settings)
     if second in ("off", wiring.REFLEX):
         yield Finding(part="mind", what=f"{second}: {'no memory' if second == 'off' else 'rules, no model call'}")
     elif second == settings.model:
-        yield Finding(part="mind", what=f"{second}, the same as the model")
+        yield replace(model, part="mind", what=f"{second}, the same as the model", cure="")
     else:
         yield await _model("mind", second, settings)
     async with AsyncExitStack() as stack:

@@ -80,7 +80,7 @@ def test_reembed_keeps_every_memory_and_the_old_file_and_is_what_the_mismatch_te
     ended = ada("store", *command.split())
 
     assert ended.code == 0, ended.text
-    assert ended.out.startswith("4 memories of ada.db: from hashing to wordllama")
+    assert ended.out.splitlines()[-1].startswith("4 memories of ada.db: from hashing to wordllama")
     assert (tmp_path / "ada.db.old").exists()
     after = json.loads(ada("memories", "sqlite:ada.db", "--embedder", "wordllama", "list", "--json").out)
     assert after == before

@@ -65,7 +65,7 @@ async def ask(
         try:
             completion = await model.complete(request)
         except ModelError as error:
-            problem = f"{model.name}: {error}"
+            problem = str(error)
             calls.append(
                 ModelCall(
                     purpose=purpose,

@@ -80,9 +80,9 @@ async def test_a_fault_of_the_model_is_not_asked_again_and_not_raised() -> None:
     result, _ = await asked(fault)
 
     assert result.value is None
-    assert result.problem == "odd: too many calls"
+    assert result.problem == "too many calls"
     [call] = result.calls
-    assert (call.reply, call.problem, call.calls, call.messages) == (None, "odd: too many calls", 4, START)
+    assert (call.reply, call.problem, call.calls, call.messages) == (None, "too many calls", 4, START)
 
 
 async def test_a_fault_after_a_bad_reply_leaves_both_on_record() -> None:
@@ -90,7 +90,7 @@ async def test_a_fault_after_a_bad_reply_leaves_both_on_record() -> None:
 
     assert result.value is None
     assert [(call.attempt, call.reply) for call in result.calls] == [(1, "a"), (2, None)]
-    assert result.problem == "odd: gone"
+    assert result.problem == "gone"
 
 
 async def test_what_the_provider_counted_is_on_record() -> None:

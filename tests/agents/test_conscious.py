@@ -111,7 +111,7 @@ async def test_a_model_that_is_gone_is_a_wait_too() -> None:
     decision = await ConsciousAgent(MIRA, Scripted([ModelUnavailable("no answer")])).decide(moment(), OFF, TOOLS)
 
     assert (decision.call, decision.failed) == (WAIT, True)
-    assert decision.problems == ("Mira waits: scripted: no answer",)
+    assert decision.problems == ("Mira waits: no answer",)
 
 
 # --- temperature ------------------------------------------------------------------------------------------------------
