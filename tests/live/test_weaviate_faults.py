@@ -21,6 +21,7 @@ from simuverse.memory.stores.weaviate_breaker import THRESHOLD
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
 from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.memory.stores.weaviate_schema import Marks, create
+from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_writes import Writer
 from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
 from tests.fakes.http_server import fake_server, json_answer
@@ -233,6 +234,7 @@ async def test_a_partly_failed_batch_is_raised_and_named_and_adding_again_mends_
     server: WeaviateServer, tmp_path: Path
 ) -> None:
     prefix = prefix_for(tmp_path)
+    name = collection_name("Jade", prefix=prefix)
     good, bad = memory("The bell rang.", 0), memory("The bell fell.", 1)
     entries = {
         good.id: Entry(memory=good, vector=vector(0)),
@@ -245,7 +247,7 @@ async def test_a_partly_failed_batch_is_raised_and_named_and_adding_again_mends_
         connection = await Connection.open([server.address], key=None, headers={}, deadline=DEADLINE, probed="Faults_")
         try:
             with pytest.raises(StoreMismatch, match=rf"1 of 2 memories weren't stored whole: {bad.id}"):
-                await Writer(connection, collection_name("Jade", prefix=prefix)).write({}, entries)
+                await Writer(connection, name, CountedWords(connection, name)).write({}, entries)
         finally:
             await connection.aclose()
         await collection.add([Entry(memory=one, vector=vector(1)) for one in (good, bad)])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
@@ -133,19 +132,11 @@ class WeaviateStore:
 
 
 class _Shared:
-    """What all handles of one collection have in common: one change at a time, and what is known of its words."""
+    """What all handles of one collection have in common."""
 
     def __init__(self, connection: Connection, name: str) -> None:
         self.words = CountedWords(connection, name)
-        self._changing = asyncio.Lock()
-
-    @asynccontextmanager
-    async def change(self) -> AsyncGenerator[None]:
-        async with self._changing:
-            try:
-                yield
-            finally:
-                self.words.forget()
+        self.one_change_at_a_time = asyncio.Lock()
 
 
 class WeaviateCollection:
@@ -155,10 +146,10 @@ class WeaviateCollection:
         self._connection = connection
         self._name = name
         self._owner = owner
-        self._shared = shared
+        self._one_change_at_a_time = shared.one_change_at_a_time
         self._dimension = dimension
         self._searcher = Searcher(connection, name, shared.words)
-        self._writer = Writer(connection, name)
+        self._writer = Writer(connection, name, shared.words)
 
     @property
     def owner(self) -> str:
@@ -166,7 +157,7 @@ class WeaviateCollection:
 
     async def add(self, entries: Sequence[Entry]) -> None:
         after = {entry.memory.id: entry for entry in map(self._checked_entry, entries)}
-        async with self._shared.change():
+        async with self._one_change_at_a_time:
             await self._writer.write(await self._writer.read(after), after)
 
     async def get(self, ids: Sequence[UUID]) -> list[Memory]:
@@ -202,7 +193,7 @@ class WeaviateCollection:
 
     async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
         at = require_aware(at, "the time of access")
-        async with self._shared.change():
+        async with self._one_change_at_a_time:
             before = await self._writer.read(ids)
             after = {
                 one: Entry(memory=replace(stored.entry.memory, last_accessed_at=at), vector=stored.entry.vector)
@@ -214,7 +205,7 @@ class WeaviateCollection:
         checked = [
             self._checked_entry(entry) if isinstance(entry, Entry) else self._checked_memory(entry) for entry in entries
         ]
-        async with self._shared.change():
+        async with self._one_change_at_a_time:
             before = await self._existing([_memory(entry).id for entry in checked])
             after: dict[UUID, Entry] = {}
             for entry in checked:
@@ -230,7 +221,7 @@ class WeaviateCollection:
     async def supersede(self, old: UUID, *, by: UUID, at: datetime) -> None:
         if old == by:
             raise ValueError(f"memory {old} can't supersede itself")
-        async with self._shared.change():
+        async with self._one_change_at_a_time:
             before = await self._existing([old, by])
             past, current = before[old].entry, before[by].entry
             after = {
@@ -240,7 +231,7 @@ class WeaviateCollection:
             await self._writer.write(before, after)
 
     async def forget(self, ids: Sequence[UUID], at: datetime) -> int:
-        async with self._shared.change():
+        async with self._one_change_at_a_time:
             before = await self._writer.read(ids)
             after = {
                 one: replace(stored.entry, memory=stored.entry.memory.forgotten(at=at))
@@ -251,7 +242,7 @@ class WeaviateCollection:
         return len(after)
 
     async def erase(self, ids: Sequence[UUID]) -> int:
-        async with self._shared.change():
+        async with self._one_change_at_a_time:
             before = await self._writer.read(ids)
             await self._writer.write(before, {}, erased=before.keys())
         return len(before)

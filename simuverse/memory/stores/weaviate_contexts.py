@@ -9,24 +9,32 @@ from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Memory
 from simuverse.memory.store import CONTEXT
 
-Span = tuple[int, int]
-"""First and last position in an episode, both inclusive."""
+Place = tuple[str, int]
+"""Episode and position in it."""
+
+LONGEST = 100
+"""Positions in one stretch, so that what is read at once stays far below what a server gives."""
 
 
-def spans(changed: Iterable[Memory]) -> dict[str, Span]:
-    """Episode to the positions whose memories may get another context when these memories change."""
-    found: dict[str, Span] = {}
-    for memory in changed:
-        if memory.episode:
-            first, last = found.get(memory.episode, (memory.position, memory.position + CONTEXT))
-            found[memory.episode] = (min(first, memory.position), max(last, memory.position + CONTEXT))
+def places_after(changed: Iterable[Memory]) -> set[Place]:
+    """Where memories may get another context when these memories change: their own places too."""
+    return {
+        (memory.episode, memory.position + ahead)
+        for memory in changed
+        if memory.episode
+        for ahead in range(CONTEXT + 1)
+    }
+
+
+def stretches(places: Iterable[Place]) -> list[tuple[str, int, int]]:
+    """Episode, first and last position of all that has to be read to tell the contexts at these places."""
+    found: list[tuple[str, int, int]] = []
+    for episode, position in sorted({(episode, at - back) for episode, at in places for back in range(CONTEXT + 1)}):
+        if found and found[-1][0] == episode and found[-1][2] == position - 1 < found[-1][1] + LONGEST - 1:
+            found[-1] = (episode, found[-1][1], position)
+        else:
+            found.append((episode, position, position))
     return found
-
-
-def inside(memory: Memory, found: Mapping[str, Span]) -> bool:
-    """Whether a memory's context may be another."""
-    span = found.get(memory.episode)
-    return span is not None and span[0] <= memory.position <= span[1]
 
 
 def context_texts(memories: Mapping[UUID, Memory], wanted: Iterable[UUID]) -> dict[UUID, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
 import msgspec
@@ -32,6 +32,10 @@ STORED = ("record", "context_text")
 _RECORD = msgspec.json.Decoder(Memory)
 
 
+Text = Literal["search_text", "context_text"]
+"""The properties that are searched by word."""
+
+
 class NothingAllowed(Exception):
     """A filter that no memory can satisfy."""
 
@@ -51,6 +55,9 @@ class Stored:
     def of(cls, found: Object[Any, Any]) -> Stored:
         entry = Entry(memory=memory_of(found), vector=vector_of(found))
         return cls(entry=entry, context_text=str(found.properties.get("context_text") or ""))
+
+    def tokens(self, text: Text) -> list[str]:
+        return (search_text(self.entry.memory) if text == "search_text" else self.context_text).split()
 
     def as_object(self) -> DataObject[Any, None]:
         from weaviate.classes.data import DataObject

@@ -17,9 +17,9 @@ from simuverse.memory.records import Hit, SearchType
 from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
 from simuverse.memory.stores.ranking import TIE, best
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_objects import NothingAllowed, ids_filter, memory_of, server_filter
+from simuverse.memory.stores.weaviate_objects import NothingAllowed, Text, ids_filter, memory_of, server_filter
 from simuverse.memory.stores.weaviate_schema import VECTOR
-from simuverse.memory.stores.weaviate_statistics import CountedWords, Text, WordStatistics
+from simuverse.memory.stores.weaviate_statistics import CountedWords, WordStatistics
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient

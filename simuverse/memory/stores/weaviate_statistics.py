@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log1p
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from simuverse.memory.keyword_index import K1, B
 from simuverse.memory.stores.weaviate_connection import Connection
+from simuverse.memory.stores.weaviate_objects import Stored, Text
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
     from weaviate.collections.classes.filters import FilterReturn
 
-Text = Literal["search_text", "context_text"]
-"""The properties that are searched by word."""
+Change = tuple[Stored | None, Stored | None]
+"""A memory before and after; None where it isn't there."""
 
 _LENGTH: Mapping[Text, str] = {"search_text": "search_length", "context_text": "context_length"}
 
@@ -69,40 +71,72 @@ class WordStatistics:
 
 
 class CountedWords:
-    """Counts of one collection, kept until it is written to here, or has another size.
+    """Counts of one collection, kept and brought up to date by each change that is made here.
 
-    Another program that changes memories without changing their number goes unnoticed until then.
+    They are counted anew when the collection has another size than it should. Another program that changes memories
+    without changing their number goes unnoticed until then.
     """
 
     def __init__(self, connection: Connection, name: str) -> None:
         self._connection = connection
         self._name = name
-        self._writes = 0
+        self._changing = 0
+        self._changes = 0
         self._totals: dict[Text, _Totals] = {}
         self._containing: dict[tuple[Text, str], int] = {}
 
-    def forget(self) -> None:
-        """Call it after every write."""
-        self._writes += 1
-        self._totals.clear()
-        self._containing.clear()
+    @contextmanager
+    def changing(self) -> Generator[list[Change]]:
+        """Around a change of the collection: put into the list what it is before and after. If it fails, nobody knows
+        how far it went, and all is counted anew.
+        """
+        changes: list[Change] = []
+        self._changing += 1
+        try:
+            yield changes
+            self._update(changes)
+        except BaseException:
+            self._forget()
+            raise
+        finally:
+            self._changing -= 1
+            self._changes += 1
 
     async def of(self, text: Text, terms: Sequence[str]) -> WordStatistics:
         """Raises:
         StoreError: they can't be counted.
         """
-        wanted = set(terms)
+        wanted, changes = set(terms), self._changes
         size = await self._count(None)
         known = self._totals.get(text)
         if known is not None and known.size != size:
-            self.forget()
-        writes = self._writes
+            self._forget()
         totals, counts = await asyncio.gather(self._totals_of(text), self._containing_of(text, wanted))
-        if writes == self._writes:
+        # What was counted while a change was under way may or may not hold that change.
+        if changes == self._changes and not self._changing:
             self._totals[text] = totals
             self._containing |= {(text, term): count for term, count in counts.items()}
         average = totals.tokens / totals.with_tokens if totals.with_tokens else 0.0
         return WordStatistics(size=totals.size, average=average, containing=counts)
+
+    def _forget(self) -> None:
+        self._totals.clear()
+        self._containing.clear()
+
+    def _update(self, changes: Sequence[Change]) -> None:
+        for text in _LENGTH:
+            for before, after in changes:
+                old, new = (() if one is None else one.tokens(text) for one in (before, after))
+                if text in self._totals:
+                    totals = self._totals[text]
+                    self._totals[text] = _Totals(
+                        size=totals.size + (after is not None) - (before is not None),
+                        tokens=totals.tokens + len(new) - len(old),
+                        with_tokens=totals.with_tokens + bool(new) - bool(old),
+                    )
+                for term in {*old} ^ {*new}:
+                    if (text, term) in self._containing:
+                        self._containing[text, term] += 1 if term in new else -1
 
     async def _totals_of(self, text: Text) -> _Totals:
         if text in self._totals:

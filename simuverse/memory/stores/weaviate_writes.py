@@ -15,12 +15,13 @@ import numpy as np
 
 from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Memory
-from simuverse.memory.store import CONTEXT, Entry
+from simuverse.memory.store import Entry
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_contexts import Span, context_texts, inside, spans
+from simuverse.memory.stores.weaviate_contexts import Place, context_texts, places_after, stretches
 from simuverse.memory.stores.weaviate_errors import batch_error
 from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
+from simuverse.memory.stores.weaviate_statistics import CountedWords
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
@@ -30,16 +31,17 @@ if TYPE_CHECKING:
 AT_ONCE = 500
 """Objects in one message: some 3 MB with vectors of 1,024 numbers; a server takes 100."""
 
-_EPISODES_AT_ONCE = 20
+_STRETCHES_AT_ONCE = 20
 _ATTEMPTS = 2
 
 
 class Writer:
     """Writes to one collection. Of one owner there is one change at a time; the caller sees to that."""
 
-    def __init__(self, connection: Connection, name: str) -> None:
+    def __init__(self, connection: Connection, name: str, words: CountedWords) -> None:
         self._connection = connection
         self._name = name
+        self._words = words
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
         """Those that are there."""
@@ -62,11 +64,12 @@ class Writer:
         old = {one: before[one].entry.memory for one in (*after, *erased) if one in before}
         new = {one: entry.memory for one, entry in after.items()}
         moved = [one for one in {**old, **new} if _place(old.get(one)) != _place(new.get(one))]
-        renewed = spans([memories[one] for memories in (old, new) for one in moved if one in memories])
-        stored = {**await self._read_spans(renewed), **before}
+        renewed = places_after([memories[one] for memories in (old, new) for one in moved if one in memories])
+        stored = {**await self._read_before(renewed), **before}
         memories = {one: found.entry.memory for one, found in stored.items() if one not in erased} | new
         texts = context_texts(
-            memories, [one for one, memory in memories.items() if one in moved or inside(memory, renewed)]
+            memories,
+            [one for one, memory in memories.items() if one in moved or (memory.episode, memory.position) in renewed],
         )
         changed: list[Stored] = []
         for one in {**after, **texts}:
@@ -75,8 +78,11 @@ class Writer:
             now = Stored(entry=entry, context_text=texts[one] if one in texts else stored[one].context_text)
             if was is None or not _same(was, now):
                 changed.append(now)
-        await self._erase(erased)
-        await self._insert(changed)
+        with self._words.changing() as changes:
+            changes += [(stored[one], None) for one in erased if one in stored]
+            changes += [(stored.get(now.entry.memory.id), now) for now in changed]
+            await self._erase(erased)
+            await self._insert(changed)
 
     async def _read_where(self, filters: FilterReturn) -> dict[UUID, Stored]:
         async def ask(client: WeaviateAsyncClient) -> list[Stored]:
@@ -87,21 +93,22 @@ class Writer:
 
         return {one.entry.memory.id: one for one in await self._connection.query(ask)}
 
-    async def _read_spans(self, renewed: Mapping[str, Span]) -> dict[UUID, Stored]:
-        """What is at these positions, and at those that are the context of these."""
+    async def _read_before(self, places: Collection[Place]) -> dict[UUID, Stored]:
+        """What is at these places, and what is the context of that."""
         from weaviate.classes.query import Filter
 
         parts = [
             Filter.by_property("episode").equal(episode)
-            & Filter.by_property("position").greater_or_equal(first - CONTEXT)
+            & Filter.by_property("position").greater_or_equal(first)
             & Filter.by_property("position").less_or_equal(last)
-            for episode, (first, last) in renewed.items()
+            for episode, first, last in stretches(places)
         ]
         found: dict[UUID, Stored] = {}
-        for start in range(0, len(parts), _EPISODES_AT_ONCE):
-            found |= await self._read_where(Filter.any_of(parts[start : start + _EPISODES_AT_ONCE]))
+        for start in range(0, len(parts), _STRETCHES_AT_ONCE):
+            found |= await self._read_where(Filter.any_of(parts[start : start + _STRETCHES_AT_ONCE]))
         # The server trims what it compares, so another episode's may be among them.
-        return {one: stored for one, stored in found.items() if stored.entry.memory.episode in renewed}
+        episodes = {episode for episode, _ in places}
+        return {one: stored for one, stored in found.items() if stored.entry.memory.episode in episodes}
 
     async def _erase(self, ids: Collection[UUID]) -> None:
         wanted = list(ids)
