@@ -29,7 +29,7 @@ def likeness(one: Sequence[str], other: Sequence[str]) -> float:
 
 def differing_figures(tokens: Sequence[str], known: Sequence[str]) -> bool:
     """Whether ``tokens`` hold a number that ``known`` doesn't: then they are never the same fact."""
-    return any(any(c.isdigit() for c in token) for token in set(tokens) - set(known))
+    return any(not token.isalpha() and any(map(str.isdigit, token)) for token in set(tokens) - set(known))
 
 
 def restates(tokens: Sequence[str], known: Iterable[Sequence[str]], *, vital: Collection[str] = ()) -> bool:

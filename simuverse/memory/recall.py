@@ -181,7 +181,7 @@ async def recall(
         return Recalled()
     weighed = [Weighed(memory=p.memory, relevance=p.relevance.total, cosine=p.cosine or 0.0) for p in pool]
     scores = score_all(weighed, settings.preset, now=now, step=settings.step)
-    ranked = sorted(zip(scores, pool, strict=True), key=lambda one: (-round(one[0].total, 9), str(one[1].memory.id)))
+    ranked = sorted(zip(scores, pool, strict=True), key=lambda one: (-round(one[0].total, 9), one[1].memory.id.int))
     return _select(ranked, settings=settings, shown=shown)
 
 

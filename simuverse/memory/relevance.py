@@ -133,9 +133,8 @@ def relevance(
     own = np.sum(list(parts.values()), axis=0)
     parts["contiguity"] = weights.neighbours * places.beside(own) / 2 + weights.best_in_episode * places.best(own)
     full = weights.signals * (1 + weights.best_in_episode + weights.neighbours)
-    return [
-        Relevance(**{name: float(column[row] / full) for name, column in parts.items()}) for row in range(len(evidence))
-    ]
+    columns = {name: (column / full).tolist() for name, column in parts.items()}
+    return [Relevance(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
 
 def _ramp(found: float, weights: RelevanceWeights) -> float:
