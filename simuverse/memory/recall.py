@@ -37,6 +37,9 @@ from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchReques
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for Latin letters; a budget is a bound, not a bill."""
 
+WEIGHED = 60
+"""Hits of each search that are weighed: what stands further down was no find in any measurement, and costs time."""
+
 _LAST_LATIN = "\u024f"
 """Characters beyond it count as a token each."""
 
@@ -194,7 +197,12 @@ async def _search(
     async def search(query: MemoryQuery, vector: Vector) -> _Searched:
         terms = query_terms(query.keyword_text)
         request = SearchRequest(
-            search_type=query.search_type, terms=terms, vector=vector, filter=query.filter, alpha=alpha
+            search_type=query.search_type,
+            terms=terms,
+            vector=vector,
+            filter=query.filter,
+            alpha=alpha,
+            limit=WEIGHED,
         )
         if query.search_type is SearchType.SEMANTIC:
             return _Searched(query=query, terms=(), alone=await collection.search(request), in_context=[])
