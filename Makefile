@@ -31,6 +31,8 @@ test: check unit
 
 bench: .venv/installed
 	$(BIN)/simuverse bench latency
+	$(BIN)/simuverse bench recall
+	$(BIN)/simuverse bench changes
 
 screenshot: .venv/installed
 	$(BIN)/python docs/screenshot.py

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse import wiring
+from simuverse import parts, wiring
 from simuverse.cli_memories import SourceFirst
 from simuverse.cli_memories_edit import Why, Yes, confirm
 from simuverse.config import Settings, load
@@ -67,7 +67,7 @@ def create(context: typer.Context, name: Name, json: AsJson = False) -> None:
 async def _create(source: str, settings: Settings, name: str, *, json: bool) -> None:
     if not name.strip() or not wiring.agents([name]):
         raise UsageError(f"an agent needs a name, and {name!r} is none")
-    path = wiring.store_path(source) if source.startswith("sqlite:") else None
+    path = parts.store_path(source) if source.startswith("sqlite:") else None
     if path is not None and not path.exists():
         async with wiring.open_subconscious(name, store=source, settings=settings):
             pass

@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse import wiring
+from simuverse import parts
 from simuverse.bench.ablation import FULL, ablations
 from simuverse.bench.changes import ChangesBench, measure_changes
 from simuverse.bench.dialogues import load_dialogues, paraphrases
@@ -106,9 +106,9 @@ def changes(
 async def _opened(settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
     """The embedder, and the store that the settings name or one that is gone afterwards."""
     with tempfile.TemporaryDirectory() as scratch:
-        embedder = await wiring.open_embedder(settings.embedder, settings)
+        embedder = await parts.open_embedder(settings.embedder, settings)
         try:
-            store = await wiring.open_store(settings.store or f"sqlite:{scratch}/bench.db", embedder)
+            store = await parts.open_store(settings.store or f"sqlite:{scratch}/bench.db", embedder, settings)
             try:
                 yield store, embedder
             finally:

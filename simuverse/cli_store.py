@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 import msgspec
 import typer
 
-from simuverse import wiring
+from simuverse import parts, wiring
 from simuverse.config import Settings, load
 from simuverse.errors import SettingsError, UsageError
 from simuverse.memory.exchange import export_lines, import_lines
@@ -106,8 +106,8 @@ def import_(
 
 
 async def _import(target: str, file: Path, settings: Settings) -> int:
-    embedder = await wiring.open_embedder(settings.embedder, settings)
-    store = await wiring.open_store(target, embedder)
+    embedder = await parts.open_embedder(settings.embedder, settings)
+    store = await parts.open_store(target, embedder, settings)
     try:
         with file.open(encoding="utf-8") as lines:
             return await import_lines(store, lines, embedder=embedder.name)
@@ -135,7 +135,7 @@ async def _reembed(path: Path, settings: Settings, *, drop_old: bool) -> str:
     copy, old = path.with_name(f"{path.name}.reembedded"), path.with_name(f"{path.name}.old")
     if old.exists():
         raise UsageError(f"{old} is in the way, from an earlier time. Delete it or move it")
-    embedder = await wiring.open_embedder(settings.embedder, settings)
+    embedder = await parts.open_embedder(settings.embedder, settings)
     try:
         target = await SQLiteStore.open(copy, embedder_name=embedder.name, dimension=embedder.dimension)
         try:
@@ -172,7 +172,7 @@ def _file(source: str) -> Path:
         SettingsError: no file, or none that is there.
     """
     store, _ = wiring.names_behind(source, load())
-    path = wiring.store_path(store)
+    path = parts.store_path(store)
     if path is None:
         raise SettingsError(f"{source} is no file. SQLite stores are written sqlite:FILE")
     return path

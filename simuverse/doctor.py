@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
-from simuverse import __version__, wiring
+from simuverse import __version__, parts, wiring
 from simuverse.agents.chat import ChatRequest, Purpose, conversation
 from simuverse.config import Settings
 from simuverse.errors import ModelReplyUnusable, SimuverseError
@@ -55,7 +55,7 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
     async with AsyncExitStack() as stack:
         embedder: Embedder | None = None
         try:
-            embedder = await wiring.open_embedder(settings.embedder, settings)
+            embedder = await parts.open_embedder(settings.embedder, settings)
             stack.push_async_callback(embedder.aclose)
             await embedder.embed(["one sentence"])
             yield Finding(part="embedder", what=f"{embedder.name}, {embedder.dimension} dimensions")
@@ -83,7 +83,7 @@ async def _model(part: str, name: str, settings: Settings) -> Finding:
         max_tokens=16,
     )
     try:
-        model = await wiring.open_model(name, settings)
+        model = await parts.open_model(name, settings)
         try:
             completion = await model.complete(request)
             return Finding(part=part, what=f"{name} answers, as {completion.model}, in {completion.seconds:.1f} s")
@@ -99,10 +99,10 @@ async def _store(settings: Settings, embedder: Embedder) -> Finding:
     if settings.store is None:
         return Finding(part="store", what="SQLite, a file in each run's folder")
     try:
-        path = None if wiring.is_on_server(settings.store) else wiring.store_path(settings.store)
+        path = None if parts.is_on_server(settings.store) else parts.store_path(settings.store)
         if path is not None and not path.exists():
             return Finding(part="store", what=f"{settings.store}: not there yet, made when it is first used")
-        store = await wiring.open_store(settings.store, embedder, settings)
+        store = await parts.open_store(settings.store, embedder, settings)
         try:
             owners = await store.owners()
             counts = [f"{owner} {await (await store.collection(owner)).count()}" for owner in owners]

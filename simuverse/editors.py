@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from simuverse import wiring
+from simuverse import parts, wiring
 from simuverse.config import Settings
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.clock import SystemClock
@@ -61,7 +61,7 @@ class Editing:
 async def open_memories(source: str, settings: Settings) -> AsyncGenerator[Opened]:
     """A store with the record of its changes: beside an SQLite file, or on the server."""
     name, _ = wiring.names_behind(source, settings)
-    database = None if wiring.is_on_server(name) else wiring.store_path(name)
+    database = None if parts.is_on_server(name) else parts.store_path(name)
     async with wiring.memories(source, settings) as (store, embedder):
         yield Opened(
             store=store,

@@ -1,13 +1,8 @@
-"""Settings in, running things out. The only module that names concrete backends; it opens clients and closes them.
-
-Nothing asked for is ever replaced by something else: what can't be had is an error that names the cure.
-"""
+"""Settings in, running things out: puts the parts together, opens them and closes them again."""
 
 from __future__ import annotations
 
-import asyncio
-import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +15,7 @@ from simuverse.agents.conscious import ConsciousAgent
 from simuverse.agents.dialogue import Dialogue
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Persona
-from simuverse.agents.wrappers import Limited, Retrying
-from simuverse.config import Secret, Settings, load
+from simuverse.config import Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
 from simuverse.memory.audit_lines import LEDGER
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
@@ -31,170 +25,17 @@ from simuverse.memory.records import MemoryFilter
 from simuverse.memory.scoring import preset
 from simuverse.memory.store import MemoryCollection, MemoryStore
 from simuverse.memory.stores.sqlite_schema import recorded_embedder
+from simuverse.parts import IN_MEMORY, is_on_server, open_embedder, open_model, open_store, store_path
 from simuverse.world import scenario as scenarios
 from simuverse.world.journal import MEMORY, Journal, RunInfo, read_info
 from simuverse.world.simulation import Parts, Simulation, run_id
 
 REFLEX = "reflex"
-IN_MEMORY = "memory:"
 NO_STORE = "none"
-WEAVIATE = "weaviate:"
 CHAT_STORE = "sqlite:chat.db"
 
-OLLAMA_PORT = 11434
 
-LOCAL_CALLS, REMOTE_CALLS = 2, 8
-"""Calls to one provider at once: a model on this machine gains nothing from more; a service takes them."""
-
-
-# --- models ---------------------------------------------------------------------------------------------------------
-
-
-async def _ollama(model: str, settings: Settings) -> ChatModel:
-    from simuverse.agents.backends.ollama import ADDRESS, OllamaModel
-
-    return OllamaModel(model, base_url=_ollama_address(settings) or ADDRESS, timeout=settings.model_timeout)
-
-
-def _ollama_address(settings: Settings) -> str | None:
-    """Ollama's own variable may hold a host alone, or a host and a port."""
-    host = settings.ollama_host
-    if not host or "://" in host:
-        return host
-    return f"http://{host}" if ":" in host else f"http://{host}:{OLLAMA_PORT}"
-
-
-async def _openai(model: str, settings: Settings) -> ChatModel:
-    from simuverse.agents.backends.openai import ADDRESS, OpenAIModel
-
-    return OpenAIModel(
-        model,
-        key=_revealed(settings.openai_api_key),
-        base_url=settings.openai_base_url or ADDRESS,
-        timeout=settings.model_timeout,
-    )
-
-
-async def _anthropic(model: str, settings: Settings) -> ChatModel:
-    from simuverse.agents.backends.anthropic import ADDRESS, AnthropicModel
-
-    return AnthropicModel(
-        model,
-        key=_revealed(settings.anthropic_api_key),
-        base_url=settings.anthropic_base_url or ADDRESS,
-        timeout=settings.model_timeout,
-    )
-
-
-async def _local(model: str, settings: Settings) -> ChatModel:
-    from simuverse.agents.backends.local import LocalModel
-
-    return await LocalModel.open(model, timeout=settings.model_timeout)
-
-
-_MODELS: Mapping[str, Callable[[str, Settings], Awaitable[ChatModel]]] = {
-    "ollama": _ollama,
-    "openai": _openai,
-    "anthropic": _anthropic,
-    "local": _local,
-}
-_EXAMPLES = "rehearsal, ollama:qwen2.5:14b, anthropic:claude-sonnet-4-5, openai:gpt-4o-mini, local:smollm2"
-
-
-async def open_model(name: str, settings: Settings) -> ChatModel:
-    """The model of that name, with retries and a limit on calls at once.
-
-    Raises:
-        SettingsError: no such provider. MissingExtra, MissingKey: of the provider in use.
-    """
-    if name == Rehearsal.name:
-        return Rehearsal()
-    provider, _, model = name.partition(":")
-    if provider not in _MODELS or not model:
-        raise SettingsError(f"{name!r} is not a model. Models are written provider:model, for example {_EXAMPLES}")
-    opened = await _MODELS[provider](model, settings)
-    calls = settings.model_calls or (LOCAL_CALLS if provider in ("ollama", "local") else REMOTE_CALLS)
-    # Inside the retries, so that a call that waits to be tried again takes no one's place.
-    return Retrying(Limited(opened, asyncio.Semaphore(calls)), chance=random.Random(settings.seed))
-
-
-# --- embedders and stores -------------------------------------------------------------------------------------------
-
-
-async def open_embedder(name: str, settings: Settings) -> Embedder:
-    """Raises:
-    SettingsError: no such embedder. MissingExtra, MissingKey, EmbedderError: it can't be used.
-    """
-    provider, _, model = name.partition(":")
-    match provider, model:
-        case "wordllama", "":
-            from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
-
-            return await WordLlamaEmbedder.open()
-        case "hashing", "":
-            from simuverse.memory.embedders.hashing import HashingEmbedder
-
-            return await HashingEmbedder.open()
-        case "ollama", model if model:
-            from simuverse.memory.embedders.ollama import OllamaEmbedder
-
-            return await OllamaEmbedder.open(model, host=_ollama_address(settings))
-        case "openai", model if model:
-            from simuverse.memory.embedders.openai import OpenAIEmbedder
-
-            return await OpenAIEmbedder.open(
-                model, key=_revealed(settings.openai_api_key), base_url=settings.openai_base_url
-            )
-        case "sentence-transformers", model if model:
-            from simuverse.memory.embedders.sentence_transformers import SentenceTransformersEmbedder
-
-            return await SentenceTransformersEmbedder.open(model)
-        case _:
-            raise SettingsError(
-                f"{name!r} is not an embedder. Embedders: wordllama, hashing, sentence-transformers:NAME, "
-                "ollama:nomic-embed-text, openai:text-embedding-3-small"
-            )
-
-
-async def open_store(name: str, embedder: Embedder, settings: Settings | None = None) -> MemoryStore:
-    """Args:
-        settings: hold the key of a store on a server.
-
-    Raises:
-        SettingsError: no such kind of store. MissingExtra: its client isn't installed. StoreError: it can't be opened.
-    """
-    if is_on_server(name):
-        from simuverse.memory.stores.weaviate import WeaviateStore
-        from simuverse.memory.stores.weaviate_address import Address
-
-        return await WeaviateStore.open(
-            Address.parse_all(name.removeprefix(WEAVIATE)),
-            embedder_name=embedder.name,
-            dimension=embedder.dimension,
-            key=_revealed(settings.weaviate_api_key) if settings else None,
-        )
-    from simuverse.memory.stores.sqlite import SQLiteStore
-
-    return await SQLiteStore.open(store_path(name), embedder_name=embedder.name, dimension=embedder.dimension)
-
-
-def store_path(name: str) -> Path | None:
-    """The file of a store's name; None for one in memory.
-
-    Raises:
-        SettingsError: no such kind of store.
-    """
-    kind, _, where = name.partition(":")
-    if name == IN_MEMORY:
-        return None
-    if kind != "sqlite" or not where:
-        raise SettingsError(f"{name!r} is not a store. Stores: sqlite:FILE, memory:, {WEAVIATE}http://localhost:8080")
-    return Path(where).expanduser()
-
-
-def is_on_server(name: str) -> bool:
-    """Whether a store's name is a server's address, or several, rather than a file."""
-    return name.startswith(WEAVIATE)
+# --- stores that are there ------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -509,7 +350,3 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunFolderError(f"{folder} can't be made: {error.strerror}. Choose another folder with --out") from error
-
-
-def _revealed(secret: Secret | None) -> str | None:
-    return None if secret is None else secret.reveal()

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from simuverse.memory.stores.weaviate_address import GRPC_PORT, HTTP_PORT
-from simuverse.wiring import OLLAMA_PORT
+from simuverse.parts import OLLAMA_PORT
 from tests.commands import ROOT
 from tests.live.weaviate_server import IMAGE, KEY_SETTINGS, SETTINGS
 

@@ -29,17 +29,14 @@ from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import Source
 from simuverse.memory.scoring import preset
 from simuverse.memory.stores.sqlite import SQLiteStore
+from simuverse.parts import open_embedder, open_model, open_store, store_path
 from simuverse.wiring import (
     memories,
     next_folder,
     open_dialogue,
-    open_embedder,
     open_mind,
-    open_model,
     open_simulation,
-    open_store,
     open_subconscious,
-    store_path,
     subconscious_name,
 )
 from simuverse.world.journal import read_info

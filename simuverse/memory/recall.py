@@ -71,8 +71,8 @@ class RecallSettings:
     count: int = 5
     tokens: int = 600
     min_cosine: float = 0.45
-    min_matched: float = 0.3
-    min_found: float = 0.12
+    min_matched: float = 0.34
+    min_found: float = 0.16
     cool_down: int = 3
     asked_again: float = 0.4
     alike: float | None = ALIKE

@@ -212,6 +212,22 @@ def _keep_promise(scene: Scene) -> Turn | None:
     return _ask_around(scene, f"will you help me with the {thing}?", task=f"Keep my promise about the {thing}.")
 
 
+def _meet(scene: Scene) -> Turn | None:
+    """Go where someone said they would come with one."""
+    for memory in scene.memories:
+        things = _THING.findall(memory.content)
+        agreed = memory.speaker != scene.me and memory.content.startswith(f"Yes, {scene.me}, I will come to the ")
+        if not agreed or not things or scene.time - memory.time > PATIENCE:
+            continue
+        sight = scene.sight(things[-1])
+        if sight is not None and (sight["state"] or "").strip() == "open":
+            continue
+        if not any(_CLOCK.search(m.content) for m in scene.about(things[-1])):
+            task = f"Keep my promise about the {things[-1]}, with {memory.speaker}."
+            return _be_at(scene, things[-1], task=task, verb="open")
+    return None
+
+
 def _help(scene: Scene) -> Turn | None:
     """Be where one said one would come."""
     for memory in scene.memories:
@@ -315,4 +331,4 @@ def _do(tool: str, arguments: dict[str, str], *, task: str) -> Turn:
     return Turn(reflection=Reflection(current_task=task), call=ToolCall(tool=tool, arguments=arguments))
 
 
-_RULES = (_converse, _answer, _fetch, _keep_company, _keep_promise, _help, _greet)
+_RULES = (_converse, _answer, _fetch, _keep_company, _keep_promise, _meet, _help, _greet)
