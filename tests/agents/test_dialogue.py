@@ -129,6 +129,5 @@ async def test_the_talk_so_far_is_in_the_prompt_and_is_not_remembered_again(
 async def test_only_the_last_messages_of_a_long_talk_are_in_the_prompt(clock: ManualClock) -> None:
     model = Scripted(lambda _: turn_xml("say", text="I see."))
     dialogue = talk(model, clock)
-    for number in range(12):
-        last = await dialogue.answer(f"Sack number {number}.")
-    assert [said.text for said in last.observation.earlier[::2]] == [f"Sack number {n}." for n in (7, 8, 9, 10)]
+    traces = [await dialogue.answer(f"Sack number {number}.") for number in range(12)]
+    assert [said.text for said in traces[-1].observation.earlier[::2]] == [f"Sack number {n}." for n in (7, 8, 9, 10)]
