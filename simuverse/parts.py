@@ -23,6 +23,9 @@ WEAVIATE = "weaviate:"
 
 OLLAMA_PORT = 11434
 
+PATIENCE = 300.0
+"""Seconds that one call may take at least, retries and waiting for its turn included."""
+
 LOCAL_CALLS, REMOTE_CALLS = 2, 8
 """Calls to one provider at once: a model on this machine gains nothing from more; a service takes them."""
 
@@ -95,7 +98,11 @@ async def open_model(name: str, settings: Settings) -> ChatModel:
     opened = await _MODELS[provider](model, settings)
     calls = settings.model_calls or (LOCAL_CALLS if provider in ("ollama", "local") else REMOTE_CALLS)
     # Inside the retries, so that a call that waits to be tried again takes no one's place.
-    return Retrying(Limited(opened, asyncio.Semaphore(calls)), chance=random.Random(settings.seed))
+    return Retrying(
+        Limited(opened, asyncio.Semaphore(calls)),
+        chance=random.Random(settings.seed),
+        total=max(PATIENCE, 2 * settings.model_timeout),
+    )
 
 
 # --- embedders and stores -------------------------------------------------------------------------------------------
