@@ -339,7 +339,7 @@ class MemoryStoreContract(MemorySearchContract):
         store = await self.open(tmp_path)
         await (await store.collection("Jade")).add([entry("The bell rang.", 0)])
         await store.aclose()
-        with pytest.raises(StoreMismatch, match="store reembed") as caught:
+        with pytest.raises(StoreMismatch, match="Go on with --embedder") as caught:
             await self._use_with_another_embedder(tmp_path)
         assert EMBEDDER in str(caught.value)
         assert "another-embedder" in str(caught.value)

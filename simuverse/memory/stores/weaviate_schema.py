@@ -96,8 +96,9 @@ def check(config: CollectionConfig, expected: Marks, address: Address) -> None:
     if (marks.embedder, marks.dimension) != (expected.embedder, expected.dimension):
         raise StoreMismatch(
             f"{where} holds vectors of the embedder {marks.embedder} ({marks.dimension} numbers), and "
-            f"{expected.embedder} ({expected.dimension} numbers) is in use. Go on with --embedder {marks.embedder}, or "
-            f"compute the vectors anew with: simuverse store reembed {address.store} --embedder {expected.embedder}"
+            f"{expected.embedder} ({expected.dimension} numbers) is in use. "
+            f"Go on with --embedder {marks.embedder}, or use another server for the new one: vectors are computed anew "
+            "in files alone yet"
         )
     different = _differences(config)
     if different:
