@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from simuverse.agents.trace import TurnTrace
+from simuverse.memory.records import Memory, Source
 from simuverse.world.journal import read_turns
 from tests.commands import Here
 
@@ -32,6 +34,16 @@ def lived(here: Here) -> Here:
     """A folder with ``run1``, six ticks long."""
     assert here("run", "--ticks", "6", "--out", "run1", "--embedder", "hashing").code == 0
     return here
+
+
+def seed_that_came_back(agent: str) -> tuple[TurnTrace, Memory]:
+    """A memory that nobody else can have, with the first turn in which it came to mind."""
+    return next(
+        (trace, flashback.memory)
+        for trace in read_turns(Path("run1"), agent=agent)
+        for flashback in trace.recollection
+        if flashback.memory.provenance.source is Source.SEED
+    )
 
 
 def listed(here: Here, *source: str) -> dict[str, str]:
@@ -152,20 +164,19 @@ def test_a_copy_of_the_store_beside_it_is_told(ada: Here) -> None:
 
 
 def test_erase_clears_a_run_folder_of_a_memory_that_came_back_in_its_turns(lived: Here) -> None:
-    jamal = ("memories", "run1", "--agent", "Jamal")
-    trace = next(trace for trace in read_turns(Path("run1"), agent="Jamal") if trace.recollection.flashbacks)
-    seed = trace.recollection.flashbacks[0].memory
+    james = ("memories", "run1", "--agent", "James")
+    trace, seed = seed_that_came_back("James")
     count = len(list(read_turns(Path("run1"))))
     assert seed.summary.encode() in Path("run1/journal.jsonl").read_bytes()
     others = Path("run1/telemetry.jsonl").read_bytes()
-    ended = lived(*jamal, "forget", str(seed.id), "--erase", "--yes")
+    ended = lived(*james, "forget", str(seed.id), "--erase", "--yes")
     assert (ended.code, ended.err) == (0, ""), ended
     assert "a new run of it begins with this memory again" in ended.out
     assert seed.summary.encode() not in bytes_in("run1")
     assert seed.critical_information.encode() not in bytes_in("run1") or not seed.critical_information
     assert len(list(read_turns(Path("run1")))) == count
     assert Path("run1/telemetry.jsonl").read_bytes() == others
-    assert "[erased]" in lived("flashbacks", "run1", "--agent", "Jamal", "--tick", str(trace.tick)).out
+    assert "[erased]" in lived("flashbacks", "run1", "--agent", "James", "--tick", str(trace.tick)).out
 
 
 def test_erase_takes_what_was_heard_out_of_the_run_and_tells_who_else_knows_it(lived: Here) -> None:
@@ -201,11 +212,10 @@ def _next(held: dict[str, str]) -> tuple[str, ...]:
 
 
 def test_a_runs_store_is_the_runs_by_whatever_name(lived: Here) -> None:
-    trace = next(trace for trace in read_turns(Path("run1"), agent="Jamal") if trace.recollection.flashbacks)
-    seed = trace.recollection.flashbacks[0].memory
-    source = ("memories", "sqlite:run1/memory.db", "--embedder", "hashing", "--agent", "Jamal")
+    _, seed = seed_that_came_back("James")
+    source = ("memories", "sqlite:run1/memory.db", "--embedder", "hashing", "--agent", "James")
     assert lived(*source, "rewrite", str(seed.id), "I promised nothing.").code == 0
-    assert "I promised nothing." in lived("memories", "run1", "--agent", "Jamal", "history").out
+    assert "I promised nothing." in lived("memories", "run1", "--agent", "James", "history").out
     assert lived(*source, "forget", str(seed.id), "--erase", "--yes").code == 0
     assert seed.summary.encode() not in bytes_in("run1")
 

@@ -164,7 +164,7 @@ async def test_a_model_that_fails_a_character_makes_it_wait_and_nobody_else(tmp_
         assert james.decision.failed
         assert james.decision.call == ToolCall(tool="wait")
         assert any(MODEL_DOWN in problem for problem in james.decision.problems)
-        assert james.recollection.flashbacks
+        assert james.recollection.considered
         assert not any(trace.problems for trace in traces.values())
         failing.down = False
         assert not any(trace.problems for trace in await simulation.step())
@@ -176,7 +176,8 @@ async def test_a_model_that_fails_the_queries_leaves_the_situation_to_ask() -> N
         break_models(simulation, "James", "memory_queries")
         james = next(trace for trace in await simulation.step() if trace.agent == "James")
         assert any(MODEL_DOWN in problem for problem in james.recollection.problems)
-        assert james.recollection.flashbacks
+        assert james.recollection.queries
+        assert james.recollection.considered
         assert not james.decision.failed
         assert not james.remembered.problems
 
