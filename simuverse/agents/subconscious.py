@@ -17,7 +17,8 @@ from simuverse.agents.asking import ask
 from simuverse.agents.chat import ChatModel, Purpose, conversation
 from simuverse.agents.reflex import Note
 from simuverse.agents.trace import Mode, ModelCall, Recollection, Remembered
-from simuverse.agents.turn import Observation, Outcome, Persona, ToolCall, Utterance, encodable, turn_of
+from simuverse.agents.turn import Observation, Persona, Utterance, encodable, turn_of
+from simuverse.agents.unwritten import NOTHING_RECALLED, Exchange, Unwritten, UnwrittenLog
 from simuverse.agents.xml import (
     parse_memories,
     parse_queries,
@@ -45,17 +46,20 @@ LATEST_SHOWN = 5
 CATEGORY_REPAIRS = 1
 """How often a model is asked again for a category or importance that can't be read; then it is guessed and flagged."""
 
-NOTHING_RECALLED = Recollection(mode="off")
+__all__ = ["Exchange", "SubconsciousAgent"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Exchange:
-    """What a turn was: perceived, done, answered, and what had come to mind."""
+class Retried:
+    """An exchange that was tried again.
 
-    observation: Observation
-    call: ToolCall | None = None
-    outcome: Outcome | None = None
-    recollection: Recollection = NOTHING_RECALLED
+    Args:
+        there: it was in the store already.
+    """
+
+    unwritten: Unwritten
+    there: bool
+    remembered: Remembered
 
 
 class SubconsciousAgent:
@@ -65,6 +69,7 @@ class SubconsciousAgent:
         collection: the owner's.
         model: writes queries and memories; None works by rule.
         persona: whose second mind this is, for the model's prompts; by default one with no more than the name.
+        unwritten: where exchanges are kept until they are written down; by default in memory.
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class SubconsciousAgent:
         model: ChatModel | None = None,
         persona: Persona | None = None,
         settings: RecallSettings | None = None,
+        unwritten: UnwrittenLog | None = None,
     ) -> None:
         self.collection = collection
         self.owner = collection.owner
@@ -84,6 +90,7 @@ class SubconsciousAgent:
         self.model = model
         self.persona = persona or Persona(name=self.owner, description=f"I am {self.owner}.")
         self.settings = settings or RecallSettings()
+        self.unwritten = unwritten or UnwrittenLog()
         self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
         self._sighted: set[str] = set()
         self._asked = False
@@ -167,6 +174,24 @@ class SubconsciousAgent:
         provenance = Provenance(source=source, turn=exchange.observation.turn)
         return await self._remember(exchange, unsaid=Note(draft=reflex.statement(what), provenance=provenance))
 
+    async def retry(self) -> tuple[Retried, ...]:
+        """Tries to write down every exchange that isn't yet, oldest first, each as if it were then.
+
+        Its memories get the ids, time and source that they would have had. One that is in the store already, as the
+        process ended just then, is left as it is.
+
+        Raises:
+            StoreError: what is kept can't be read.
+        """
+        tried: list[Retried] = []
+        for one in await self.unwritten.all(self.owner):
+            there = await self.collection.get([one.first])
+            if there:
+                await self.unwritten.drop(one.first)
+            remembered = Remembered(mode=self.mode) if there else await self._write_down(one)
+            tried.append(Retried(unwritten=one, there=bool(there), remembered=remembered))
+        return tuple(tried)
+
     async def search(self, query: MemoryQuery, *, limit: int = 10) -> list[Hit]:
         """What a query finds, best first, for people: nothing is weighed, gated or marked as accessed.
 
@@ -212,42 +237,83 @@ class SubconsciousAgent:
         )
 
     async def _remember(self, exchange: Exchange, *, unsaid: Note | None) -> Remembered:
-        observation = exchange.observation
+        sights = self._new_sights(exchange.observation)
+        one = Unwritten(
+            owner=self.owner,
+            persona=self.persona,
+            exchange=exchange,
+            unsaid=unsaid,
+            sights=tuple(sights),
+            asked=self._asked,
+        )
+        if self.model is None and unsaid is None:
+            self._asked = _ends_in_question(exchange, before=self._asked)
+        remembered = await self._write_down(one)
+        if not remembered.failed:
+            self._sighted.update(sights)
+        return remembered
+
+    async def _write_down(self, one: Unwritten) -> Remembered:
+        """Keeps the exchange, stores what is worth it, and lets go of the exchange; what fails leaves it kept."""
+        exchange, observation = one.exchange, one.exchange.observation
         calls: tuple[ModelCall, ...] = ()
         problems: list[str] = []
-        raw = ""
-        sights = self._new_sights(observation)
-        if self.model is not None:
-            notes, calls, problems = await self._written_by_model(exchange, unsaid)
-            if notes is None:
-                notes, raw = (), self._raw(exchange)
-        elif unsaid is not None:
-            notes = (unsaid,)
-        else:
-            notes = reflex.notes(
-                self.owner, observation, exchange.call, exchange.outcome, sights=sights, asked=self._asked
-            )
-            self._asked = _ends_in_question(exchange, before=self._asked)
+        failed = False
+        notes: Sequence[Note] | None = None if self.model is not None else self._noted_by_rule(one)
+        if notes is None or notes:
+            await self._keep(one, problems)
+        if notes is None:
+            notes, calls, reported = await self._written_by_model(one)
+            problems += reported
+            failed = notes is None
         known = [memory_tokens(flashback.memory) for flashback in exchange.recollection]
-        fresh = [note for note in notes if not _restates(note.draft, known)]
-        refused = tuple(f"restates a flashback: {note.draft.summary}" for note in notes if note not in fresh)
+        fresh = [note for note in notes or () if not _restates(note.draft, known)]
+        refused = tuple(f"restates a flashback: {note.draft.summary}" for note in notes or () if note not in fresh)
         written: tuple[Memory, ...] = ()
         try:
             written = await self._store(fresh, observation)
-            self._sighted.update(sights)
         except (StoreError, EmbedderError) as error:
             problems.append(f"{len(fresh)} memories could not be stored: {error}")
-            raw = self._raw(exchange)
+            failed = True
+        if failed:
+            await self._keep(replace(one, problem=problems[-1]), problems)
+        elif notes or self.model is not None:
+            await self._let_go(one, problems)
         return Remembered(
-            mode=self.mode, written=written, refused=refused, raw=raw, calls=calls, problems=tuple(problems)
+            mode=self.mode,
+            written=written,
+            refused=refused,
+            failed=failed,
+            raw=self._raw(exchange) if failed else "",
+            calls=calls,
+            problems=tuple(problems),
         )
 
-    async def _written_by_model(
-        self, exchange: Exchange, unsaid: Note | None
-    ) -> tuple[Sequence[Note] | None, tuple[ModelCall, ...], list[str]]:
+    def _noted_by_rule(self, one: Unwritten) -> Sequence[Note]:
+        if one.unsaid is not None:
+            return (one.unsaid,)
+        exchange = one.exchange
+        return reflex.notes(
+            self.owner, exchange.observation, exchange.call, exchange.outcome, sights=one.sights, asked=one.asked
+        )
+
+    async def _keep(self, one: Unwritten, problems: list[str]) -> None:
+        """Where that fails, there is the record of the turn."""
+        try:
+            await self.unwritten.keep(one)
+        except StoreError as error:
+            problems.append(f"what happened could not be kept for another try: {error}")
+
+    async def _let_go(self, one: Unwritten, problems: list[str]) -> None:
+        try:
+            await self.unwritten.drop(one.first)
+        except StoreError as error:
+            problems.append(f"what is written down is still kept for another try: {error}")
+
+    async def _written_by_model(self, one: Unwritten) -> tuple[Sequence[Note] | None, tuple[ModelCall, ...], list[str]]:
         """What to note, None where it couldn't be written; the calls; what went wrong or had to be repaired."""
         assert self.model is not None
-        observation = exchange.observation
+        exchange, observation = one.exchange, one.exchange.observation
         try:
             latest = await self.collection.recent(LATEST_SHOWN)
         except StoreError as error:
@@ -259,7 +325,7 @@ class SubconsciousAgent:
             messages=conversation(
                 prompts.fill(
                     "memory",
-                    persona=render_persona(self.persona),
+                    persona=render_persona(one.persona),
                     recent="\n".join(render_memory(_as_draft(memory)) for memory in latest) or "None yet.",
                 ),
                 prompts.fill(
@@ -275,7 +341,7 @@ class SubconsciousAgent:
         if asked.value is None:
             return None, asked.calls, [f"nothing was remembered: {asked.problem}"]
         notes = [
-            Note(draft=draft, provenance=self._provenance(exchange, draft) if unsaid is None else unsaid.provenance)
+            Note(draft=draft, provenance=one.unsaid.provenance if one.unsaid else self._provenance(exchange, draft))
             for draft in asked.value.drafts
         ]
         return notes, asked.calls, list(asked.value.notes)

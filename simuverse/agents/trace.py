@@ -106,12 +106,14 @@ class Remembered:
     Args:
         written: new memories, as stored.
         refused: why a draft was not stored (``restates a flashback``); empty if none was.
-        raw: what was to be remembered, kept where writing it failed, so that it can be tried again; empty otherwise.
+        failed: the turn isn't written down, and the exchange is kept so that it can be tried again.
+        raw: what was to be remembered, where writing it failed; empty otherwise.
     """
 
     mode: Mode
     written: tuple[Memory, ...] = ()
     refused: tuple[str, ...] = ()
+    failed: bool = False
     raw: str = ""
     calls: tuple[ModelCall, ...] = ()
     problems: tuple[str, ...] = ()
