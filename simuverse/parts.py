@@ -152,10 +152,13 @@ async def open_store(name: str, embedder: Embedder, settings: Settings | None = 
     """
     if is_on_server(name):
         from simuverse.memory.stores.weaviate import WeaviateStore
-        from simuverse.memory.stores.weaviate_address import Address
+        from simuverse.memory.stores.weaviate_address import StoreAddress
 
+        place = StoreAddress.parse(name.removeprefix(WEAVIATE))
         return await WeaviateStore.open(
-            Address.parse_all(name.removeprefix(WEAVIATE)),
+            place.addresses,
+            layout=place.layout,
+            replication=place.replication,
             embedder_name=embedder.name,
             dimension=embedder.dimension,
             key=_revealed(settings.weaviate_api_key) if settings else None,

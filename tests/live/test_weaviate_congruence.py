@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -24,9 +23,7 @@ from simuverse.memory.stores.weaviate_names import collection_name
 from tests.contracts.memory_reference import DIMENSION, SEEN, START, memory, said_by, vector
 from tests.contracts.memory_search import assert_same
 from tests.live.test_weaviate_store import PATIENT, prefix_for
-
-if TYPE_CHECKING:
-    from weaviate import WeaviateAsyncClient
+from tests.live.weaviate_server import own_client
 
 pytestmark = pytest.mark.live
 
@@ -246,17 +243,3 @@ async def native_keyword(address: Address, name: str, request: SearchRequest) ->
             return_metadata=MetadataQuery(score=True),
         )
     return {UUID(str(one.uuid)): one.metadata.score or 0.0 for one in found.objects}
-
-
-def own_client(address: Address) -> WeaviateAsyncClient:
-    import weaviate
-
-    return weaviate.use_async_with_custom(
-        http_host=address.host,
-        http_port=address.port,
-        http_secure=address.secure,
-        grpc_host=address.grpc_host,
-        grpc_port=address.grpc_port,
-        grpc_secure=address.secure,
-        skip_init_checks=True,
-    )

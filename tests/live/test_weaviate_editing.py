@@ -15,7 +15,7 @@ from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.records import SearchType
 from simuverse.memory.store import MemoryStore, SearchRequest
 from simuverse.memory.stores.weaviate import WeaviateStore
-from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_address import Address, Layout
 from tests.commands import Here
 from tests.live.weaviate_server import WeaviateServer
 from tests.memory.editing import TODAY, exported, now
@@ -26,10 +26,15 @@ pytestmark = pytest.mark.live
 BOX = "The zephyrine box is under the quince tree."
 
 
-@pytest.fixture
-async def store(weaviate_address: Address) -> AsyncIterator[MemoryStore]:
+@pytest.fixture(params=Layout)
+async def store(weaviate_address: Address, request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
     store = await WeaviateStore.open(
-        [weaviate_address], embedder_name="hashing", dimension=HashingEmbedder.dimension, deadline=60.0, prefix="Edited"
+        [weaviate_address],
+        embedder_name="hashing",
+        dimension=HashingEmbedder.dimension,
+        deadline=60.0,
+        prefix=f"Edited{request.param}",
+        layout=request.param,
     )
     yield store
     for owner in await store.owners():

@@ -20,14 +20,14 @@ from simuverse.memory.stores.weaviate_address import Address
 from simuverse.memory.stores.weaviate_breaker import THRESHOLD
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
 from simuverse.memory.stores.weaviate_names import collection_name
+from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_schema import Marks, create
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_writes import Writer
 from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
 from tests.fakes.http_server import fake_server, json_answer
-from tests.live.test_weaviate_congruence import own_client
 from tests.live.test_weaviate_store import prefix_for
-from tests.live.weaviate_server import WeaviateServer, settings_with_key
+from tests.live.weaviate_server import WeaviateServer, own_client, settings_with_key
 
 pytestmark = pytest.mark.live
 
@@ -246,8 +246,9 @@ async def test_a_partly_failed_batch_is_raised_and_named_and_adding_again_mends_
         await collection.add([entry("Clouds drift by.", 2)])
         connection = await Connection.open([server.address], key=None, headers={}, deadline=DEADLINE, probed="Faults_")
         try:
+            writer = Writer(connection, Partition(name), CountedWords(connection, Partition(name)))
             with pytest.raises(StoreMismatch, match=rf"1 of 2 memories weren't stored whole: {bad.id}"):
-                await Writer(connection, name, CountedWords(connection, name)).write({}, entries)
+                await writer.write({}, entries)
         finally:
             await connection.aclose()
         await collection.add([Entry(memory=one, vector=vector(1)) for one in (good, bad)])

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from simuverse.memory.store import MemoryStore
 from simuverse.memory.stores.weaviate import WeaviateStore
-from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_address import Address, Layout
 from tests.contracts.memory_reference import DIMENSION
 from tests.contracts.memory_store import EMBEDDER, MemoryStoreContract
+from tests.live.weaviate_server import own_client
 
 pytestmark = pytest.mark.live
 
@@ -20,7 +22,9 @@ PATIENT = 60.0
 """Seconds: a busy machine is no fault of the store's here; deadlines have tests of their own."""
 
 
-class TestWeaviate(MemoryStoreContract):
+class TestCollections(MemoryStoreContract):
+    layout: ClassVar[Layout] = Layout.COLLECTIONS
+
     @pytest.fixture(autouse=True)
     async def emptied(self, weaviate_address: Address, tmp_path: Path) -> AsyncIterator[None]:
         """All on one server; each place is a prefix of its own, and leaves nothing there."""
@@ -38,7 +42,18 @@ class TestWeaviate(MemoryStoreContract):
             dimension=DIMENSION,
             deadline=PATIENT,
             prefix=prefix_for(place),
+            layout=self.layout,
         )
+
+
+class TestTenants(TestCollections):
+    layout = Layout.TENANTS
+
+    @pytest.fixture(autouse=True)
+    async def without_a_trace(self, emptied: None, weaviate_address: Address, tmp_path: Path) -> AsyncIterator[None]:
+        yield
+        async with own_client(weaviate_address) as client:
+            await client.collections.delete(prefix_for(tmp_path))
 
 
 def prefix_for(place: Path) -> str:

@@ -13,9 +13,12 @@ from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from simuverse.memory.stores.weaviate_address import Address
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
 
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -142,6 +145,21 @@ class WeaviateServer:
                 _pause(self._process)
         tail = (self._folder / "log").read_bytes()[-2000:].decode(errors="replace")
         raise AssertionError(f"the Weaviate server didn't start:\n{tail}")
+
+
+def own_client(address: Address) -> WeaviateAsyncClient:
+    """A bare client, for what only a user of the server itself would do."""
+    import weaviate
+
+    return weaviate.use_async_with_custom(
+        http_host=address.host,
+        http_port=address.port,
+        http_secure=address.secure,
+        grpc_host=address.grpc_host,
+        grpc_port=address.grpc_port,
+        grpc_secure=address.secure,
+        skip_init_checks=True,
+    )
 
 
 def docker_answers() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simuverse.errors import SettingsError
-from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_address import Address, Layout, StoreAddress
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,34 @@ def test_both_ports_are_found(typed: str, url: str, grpc: str) -> None:
 
 
 def test_each_of_several_addresses_has_its_own_options() -> None:
-    found = Address.parse_all("http://localhost:8080, http://localhost:8081?grpc_port=50052")
+    found = StoreAddress.parse("http://localhost:8080, http://localhost:8081?grpc_port=50052").addresses
     assert [one.grpc for one in found] == ["localhost:50051", "localhost:50052"]
+
+
+def test_how_memories_are_kept_is_said_once_for_all_addresses() -> None:
+    found = StoreAddress.parse("http://a?layout=tenants,http://b?grpc_host=c.example&replication=3")
+    assert (found.layout, found.replication) == (Layout.TENANTS, 3)
+    assert [one.grpc for one in found.addresses] == ["a:50051", "c.example:50051"]
+    again = StoreAddress.parse("http://a?layout=tenants,http://b?layout=tenants")
+    assert (again.layout, again.replication) == (Layout.TENANTS, None)
+    assert StoreAddress.parse("http://a").layout is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("http://a?layout=rooms", "layout is 'rooms'; it takes collections or tenants"),
+        ("http://a?layout=", "it takes collections or tenants"),
+        ("http://a?replication=0", "replication is '0'; it must be 1 to 99"),
+        ("http://a?replication=three", "1 to 99"),
+        ("http://a?layout=tenants,http://b?layout=collections", "layout is said twice and differently"),
+        ("http://a?replicas=3", "unknown option replicas"),
+        ("http://[a?layout=tenants", "can't be read"),
+    ],
+)
+def test_what_can_t_be_meant_of_a_store_is_refused(typed: str, why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        StoreAddress.parse(typed)
 
 
 @pytest.mark.parametrize(

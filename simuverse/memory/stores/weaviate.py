@@ -1,4 +1,4 @@
-"""The store on a Weaviate server: one collection an owner, vectors brought by us, ranked as on every other store."""
+"""The store on a Weaviate server: a collection or tenant an owner, vectors brought by us, ranked as on every store."""
 
 from __future__ import annotations
 
@@ -9,25 +9,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from simuverse.errors import StoreMismatch, StoreRefused
 from simuverse.memory.clock import require_aware
 from simuverse.memory.records import NO_FILTER, Hit, Memory, MemoryFilter
 from simuverse.memory.store import Entry, SearchRequest
 from simuverse.memory.stores.vectors import checked_vector
-from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_address import Address, Layout
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
-from simuverse.memory.stores.weaviate_names import PREFIX, collection_name
+from simuverse.memory.stores.weaviate_layouts import Making, OwnerLayout, open_layout
+from simuverse.memory.stores.weaviate_names import PREFIX
 from simuverse.memory.stores.weaviate_objects import NothingAllowed, Stored, memory_of, server_filter
-from simuverse.memory.stores.weaviate_schema import Marks, check, create
+from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM, Searcher
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_writes import AT_ONCE, Writer
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
-    from weaviate.collections.classes.config import CollectionConfig
-
-_ALREADY_THERE = 422
 
 
 class WeaviateStore:
@@ -37,12 +34,11 @@ class WeaviateStore:
     adding the same again completes it. From 10,000 on, a search or ``recent`` gives no more than that many.
     """
 
-    def __init__(self, connection: Connection, *, embedder_name: str, dimension: int, prefix: str) -> None:
+    def __init__(self, connection: Connection, layout: OwnerLayout, *, dimension: int) -> None:
         self._connection = connection
-        self._embedder_name = embedder_name
+        self._layout = layout
         self._dimension = dimension
-        self._prefix = prefix
-        self._shared: dict[str, _Shared] = {}
+        self._shared: dict[Partition, _Shared] = {}
 
     @classmethod
     async def open(
@@ -55,8 +51,10 @@ class WeaviateStore:
         headers: Mapping[str, str] | None = None,
         deadline: float = DEADLINE,
         prefix: str = PREFIX,
+        layout: Layout | None = None,
+        replication: int | None = None,
     ) -> Self:
-        """Connects; collections are made when they are first asked for.
+        """Connects; collections and tenants are made when they are first asked for.
 
         Args:
             addresses: of one server, or of several nodes of one cluster, the first that answers being used.
@@ -66,6 +64,9 @@ class WeaviateStore:
             deadline: seconds for a query, above 0.
             prefix: how the names of collections begin; others on the same server are left alone. Letters and digits,
                 the first a capital.
+            layout: None: the one that is there, a collection an owner if none is.
+            replication: on how many nodes each memory of a collection that is made here is to be; None leaves it to
+                the server.
 
         Raises:
             MissingExtra: the client isn't installed.
@@ -78,7 +79,13 @@ class WeaviateStore:
         connection = await Connection.open(
             addresses, key=key, headers=headers or {}, deadline=deadline, probed=f"{prefix}_"
         )
-        return cls(connection, embedder_name=embedder_name, dimension=dimension, prefix=prefix)
+        making = Making(prefix=prefix, embedder=embedder_name, dimension=dimension, replication=replication)
+        try:
+            chosen = await open_layout(connection, making, layout)
+        except BaseException:
+            await connection.aclose()
+            raise
+        return cls(connection, chosen, dimension=dimension)
 
     @property
     def description(self) -> str:
@@ -87,69 +94,45 @@ class WeaviateStore:
     async def collection(self, owner: str) -> WeaviateCollection:
         if not owner:
             raise ValueError("a collection needs an owner")
-        name = collection_name(owner, prefix=self._prefix)
-        marks = Marks(owner=owner, embedder=self._embedder_name, dimension=self._dimension)
-        config = await self._config(name)
-        if config is None:
-            await self._connection.write(lambda client: _created(client, name, marks))
-            config = await self._config(name)
-        if config is None:
-            raise StoreRefused(f"{self.description}: collection {name} was made and is gone again; try once more.")
-        check(config, marks, self._connection.address)
-        shared = self._shared.setdefault(name, _Shared(self._connection, name))
-        return WeaviateCollection(self._connection, name, owner, shared, dimension=self._dimension)
+        partition = await self._layout.partition(owner)
+        shared = self._shared.setdefault(partition, _Shared(self._connection, partition))
+        return WeaviateCollection(self._connection, partition, owner, shared, dimension=self._dimension)
 
     async def owners(self) -> list[str]:
-        found = await self._connection.query(lambda client: client.collections.list_all(simple=True))
-        marks = {name: Marks.read(config.description) for name, config in found.items()}
-        return sorted(
-            one.owner
-            for name, one in marks.items()
-            if one is not None and name == collection_name(one.owner, prefix=self._prefix)
-        )
+        return await self._layout.owners()
 
     async def erase(self, owner: str) -> bool:
-        name = collection_name(owner, prefix=self._prefix)
-        config = await self._config(name)
-        if config is None:
-            return False
-        marks = Marks.read(config.description)
-        if marks is None or marks.owner != owner:
-            raise StoreMismatch(
-                f"Collection {name} at {self._connection.address.url} isn't Simu-Verse's; it is left alone."
-            )
-        await self._connection.write(lambda client: client.collections.delete(name))
-        self._shared.pop(name, None)
-        return True
+        gone = await self._layout.erase(owner)
+        if gone is not None:
+            self._shared.pop(gone, None)
+        return gone is not None
 
     async def aclose(self) -> None:
         """Closing twice does nothing."""
         await self._connection.aclose()
 
-    async def _config(self, name: str) -> CollectionConfig | None:
-        """None: there is no such collection."""
-        return await self._connection.query(lambda client: _config(client, name))
-
 
 class _Shared:
     """What all handles of one collection have in common."""
 
-    def __init__(self, connection: Connection, name: str) -> None:
-        self.words = CountedWords(connection, name)
+    def __init__(self, connection: Connection, partition: Partition) -> None:
+        self.words = CountedWords(connection, partition)
         self.one_change_at_a_time = asyncio.Lock()
 
 
 class WeaviateCollection:
     """See :class:`simuverse.memory.store.MemoryCollection`."""
 
-    def __init__(self, connection: Connection, name: str, owner: str, shared: _Shared, *, dimension: int) -> None:
+    def __init__(
+        self, connection: Connection, partition: Partition, owner: str, shared: _Shared, *, dimension: int
+    ) -> None:
         self._connection = connection
-        self._name = name
+        self._partition = partition
         self._owner = owner
         self._one_change_at_a_time = shared.one_change_at_a_time
         self._dimension = dimension
-        self._searcher = Searcher(connection, name, shared.words)
-        self._writer = Writer(connection, name, shared.words)
+        self._searcher = Searcher(connection, partition, shared.words)
+        self._writer = Writer(connection, partition, shared.words)
 
     @property
     def owner(self) -> str:
@@ -169,6 +152,9 @@ class WeaviateCollection:
             request = replace(request, vector=checked_vector(request.vector, dimension=self._dimension))
         return await self._searcher.search(request)
 
+    async def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
+        return await asyncio.gather(*map(self.search, requests))
+
     async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
         if limit < 1:
             raise ValueError(f"limit {limit} is below 1")
@@ -181,7 +167,7 @@ class WeaviateCollection:
         newest_first = Sort.by_property("created_at", ascending=False).by_id()
 
         async def ask(client: WeaviateAsyncClient) -> list[Memory]:
-            found = await client.collections.use(self._name).query.fetch_objects(
+            found = await self._partition.on(client).query.fetch_objects(
                 filters=filters,
                 sort=newest_first,
                 limit=min(limit, SERVER_MAXIMUM),
@@ -254,7 +240,7 @@ class WeaviateCollection:
             return 0
 
         async def ask(client: WeaviateAsyncClient) -> int:
-            found = await client.collections.use(self._name).aggregate.over_all(filters=filters, total_count=True)
+            found = await self._partition.on(client).aggregate.over_all(filters=filters, total_count=True)
             return found.total_count or 0
 
         return await self._connection.query(ask)
@@ -275,7 +261,7 @@ class WeaviateCollection:
         while True:
 
             async def ask(client: WeaviateAsyncClient, last: UUID | None = last) -> list[tuple[int, UUID]]:
-                found = await client.collections.use(self._name).query.fetch_objects(
+                found = await self._partition.on(client).query.fetch_objects(
                     limit=AT_ONCE, after=last, return_properties=["created_at"]
                 )
                 return [(int(str(one.properties["created_at"])), one.uuid) for one in found.objects]
@@ -305,25 +291,3 @@ class WeaviateCollection:
 
 def _memory(entry: Entry | Memory) -> Memory:
     return entry.memory if isinstance(entry, Entry) else entry
-
-
-async def _config(client: WeaviateAsyncClient, name: str) -> CollectionConfig | None:
-    from weaviate.exceptions import UnexpectedStatusCodeError
-
-    try:
-        return await client.collections.use(name).config.get()
-    except UnexpectedStatusCodeError as error:
-        if error.status_code == 404:
-            return None
-        raise
-
-
-async def _created(client: WeaviateAsyncClient, name: str, marks: Marks) -> None:
-    from weaviate.exceptions import UnexpectedStatusCodeError
-
-    try:
-        await create(client, name, marks)
-    except UnexpectedStatusCodeError as error:
-        # Another program may have made it since.
-        if error.status_code != _ALREADY_THERE:
-            raise

@@ -1,18 +1,35 @@
-"""Where a Weaviate server is: two ports, as queries and batches go over gRPC and the rest over REST."""
+"""Where a Weaviate server is: two ports, as queries and batches go over gRPC and the rest over REST.
+
+Beside that, what a user says in a store's name about how memories are kept there.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Self
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from simuverse.errors import SettingsError
 
 HTTP_PORT, HTTPS_PORT = 8080, 443
 GRPC_PORT = 50051
 
+MOST_REPLICAS = 99
+"""Far more than anyone has nodes; what is above is a slip."""
+
 _CLOUD = (".weaviate.cloud", ".weaviate.network")
 _EXAMPLE = "http://localhost:8080?grpc_port=50051"
+
+
+class Layout(StrEnum):
+    """How owners are kept apart on a server."""
+
+    COLLECTIONS = "collections"
+    """A collection each."""
+
+    TENANTS = "tenants"
+    """One collection, a tenant each: for crowds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,11 +50,6 @@ class Address:
     @property
     def grpc(self) -> str:
         return f"{_bracketed(self.grpc_host)}:{self.grpc_port}"
-
-    @property
-    def store(self) -> str:
-        """As a user types it, in quotes as a shell wants it."""
-        return f"'weaviate:{self.url}?grpc_host={self.grpc_host}&grpc_port={self.grpc_port}'"
 
     @classmethod
     def parse(cls, url: str) -> Self:
@@ -65,9 +77,13 @@ class Address:
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         grpc_host = options.pop("grpc_host", "") or (f"grpc-{host}" if host.endswith(_CLOUD) else host)
         apart = secure and grpc_host != host
-        grpc_port = _port(options.pop("grpc_port", ""), default=HTTPS_PORT if apart else GRPC_PORT)
+        grpc_port = _whole(options.pop("grpc_port", ""), "grpc_port", most=65535) or (
+            HTTPS_PORT if apart else GRPC_PORT
+        )
         if options:
-            raise SettingsError(f"unknown option {', '.join(options)} in {url!r}. Options: grpc_host, grpc_port")
+            raise SettingsError(
+                f"unknown option {', '.join(options)} in {url!r}. Options: grpc_host, grpc_port, layout, replication"
+            )
         port = port or (HTTPS_PORT if secure else HTTP_PORT)
         if (host, port) == (grpc_host, grpc_port):
             raise SettingsError(
@@ -75,21 +91,68 @@ class Address:
             )
         return cls(host=host, port=port, grpc_host=grpc_host, grpc_port=grpc_port, secure=secure)
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoreAddress:
+    """What stands after ``weaviate:`` in a store's name.
+
+    Args:
+        addresses: of one server, or of several nodes of one cluster.
+        layout: None: as it is there, and a collection an owner where nothing is there yet.
+        replication: on how many nodes each memory is to be; None leaves it to the server. It can't be changed later.
+    """
+
+    addresses: tuple[Address, ...]
+    layout: Layout | None = None
+    replication: int | None = None
+
     @classmethod
-    def parse_all(cls, urls: str) -> tuple[Self, ...]:
-        """Several addresses of one cluster, separated by commas, each with its own options.
+    def parse(cls, text: str) -> Self:
+        """Addresses by commas, each with its own ``grpc_port=`` and ``grpc_host=``.
+
+        ``layout=`` and ``replication=`` hold for all; any of the addresses may bear them.
 
         Raises:
-            SettingsError: one of them isn't an address.
+            SettingsError: it can't be read so, or two addresses disagree.
         """
-        return tuple(cls.parse(url.strip()) for url in urls.split(","))
+        common: dict[str, str] = {}
+        urls: list[str] = []
+        for url in text.split(","):
+            bare, options = _parted(url.strip())
+            for name in ("layout", "replication"):
+                if name in options and common.setdefault(name, options[name]) != options.pop(name):
+                    raise SettingsError(f"{name} is said twice and differently; say it once")
+            urls.append(f"{bare}?{urlencode(options, safe='[]:')}" if options else bare)
+        return cls(
+            addresses=tuple(map(Address.parse, urls)),
+            layout=_layout(common.get("layout")),
+            replication=_whole(common.get("replication"), "replication", most=MOST_REPLICAS),
+        )
 
 
-def _port(text: str, *, default: int) -> int:
+def _parted(url: str) -> tuple[str, dict[str, str]]:
+    """An address without its options, and them. What can't be read is left whole, and refused where it is read."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url, {}
+    return urlunsplit(parts._replace(query="")), dict(parse_qsl(parts.query, keep_blank_values=True))
+
+
+def _layout(text: str | None) -> Layout | None:
+    if text is None:
+        return None
+    try:
+        return Layout(text)
+    except ValueError:
+        raise SettingsError(f"layout is {text!r}; it takes {' or '.join(Layout)}") from None
+
+
+def _whole(text: str | None, name: str, *, most: int) -> int | None:
     if not text:
-        return default
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise SettingsError(f"grpc_port is {text!r}; it must be 1 to 65535")
+        return None
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
+        raise SettingsError(f"{name} is {text!r}; it must be 1 to {most}")
     return int(text)
 
 

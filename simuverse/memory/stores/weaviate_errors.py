@@ -60,6 +60,7 @@ OUTSIDE: Mapping[str, Fault] = {
     "WeaviateBatchFailedToReestablishStreamError": _BROKEN,
     "WeaviateDeleteManyError": _BROKEN,
     "WeaviateInsertManyAllFailedError": _BROKEN,
+    "WeaviateTenantGetError": _BROKEN,
     "HTTPError": _NO_ANSWER,
     "RpcError": _NO_ANSWER,
 }
@@ -78,7 +79,7 @@ STATUS: Mapping[int, Fault] = {
 
 WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (
-        re.compile(r"could not find class|not present in schema|class not found", re.I),
+        re.compile(r"could not find class|not present in schema|class not found|tenant not found", re.I),
         (CollectionGone, "This collection was erased; ask the store for a new one"),
     ),
     (
@@ -87,6 +88,10 @@ WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
             StoreRefused,
             "it takes no writes, mostly because its disk is nearly full; free some, then set its shards READY",
         ),
+    ),
+    (
+        re.compile(r"not find enough weaviate nodes", re.I),
+        (StoreRefused, "it has fewer nodes than replication= asks for; start more, or ask for fewer"),
     ),
     (re.compile(r"no space left", re.I), (StoreUnavailable, "its disk is full; free some space")),
     (
@@ -118,7 +123,6 @@ OURS = frozenset(
         "WeaviateInsertInvalidPropertyError",
         "WeaviateInvalidInputError",
         "WeaviateProtobufIncompatibility",
-        "WeaviateTenantGetError",
     }
 )
 """Raised by a wrong call of ours, by what isn't used here, or by a broken installation; they are raised as they are."""

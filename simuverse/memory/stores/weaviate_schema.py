@@ -18,7 +18,7 @@ from simuverse.memory.stores.weaviate_address import Address
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
-    from weaviate.collections.classes.config import CollectionConfig, Property
+    from weaviate.collections.classes.config import CollectionConfig, Property, ReplicationConfigCreate
 
 VECTOR = "default"
 """Name of the one vector of an object."""
@@ -37,7 +37,11 @@ _FLAGS = ("superseded", "forgotten")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Marks:
-    """Whose a collection is, and what made its vectors."""
+    """Whose a collection is, and what made its vectors.
+
+    Args:
+        owner: empty where each tenant is another's.
+    """
 
     owner: str
     embedder: str
@@ -58,8 +62,14 @@ class Marks:
         return marks if marks.program == PROGRAM else None
 
 
-async def create(client: WeaviateAsyncClient, name: str, marks: Marks) -> None:
-    """Raises:
+async def create(
+    client: WeaviateAsyncClient, name: str, marks: Marks, *, tenants: bool = False, replication: int | None = None
+) -> None:
+    """Args:
+        tenants: each is to be made by hand, so that no slip in a name makes one.
+        replication: nodes that hold each object; None leaves it to the server.
+
+    Raises:
     weaviate.exceptions.WeaviateBaseError: also where the collection is there by now, with status 422.
     """
     from weaviate.classes.config import Configure, StopwordsPreset, VectorDistances
@@ -72,10 +82,20 @@ async def create(client: WeaviateAsyncClient, name: str, marks: Marks) -> None:
             vector_index_config=Configure.VectorIndex.flat(distance_metric=VectorDistances.COSINE)
         ),
         inverted_index_config=Configure.inverted_index(bm25_b=B, bm25_k1=K1, stopwords_preset=StopwordsPreset.NONE),
+        multi_tenancy_config=Configure.multi_tenancy() if tenants else None,
+        replication_config=None if replication is None else _replication(replication),
     )
 
 
-def check(config: CollectionConfig, expected: Marks, address: Address) -> None:
+def _replication(factor: int) -> ReplicationConfigCreate:
+    from weaviate.classes.config import Configure, ReplicationDeletionStrategy
+
+    # What was erased while a node was away must not come back from it.
+    latest = ReplicationDeletionStrategy.TIME_BASED_RESOLUTION
+    return Configure.replication(factor=factor, deletion_strategy=latest)
+
+
+def check(config: CollectionConfig, expected: Marks, address: Address, *, tenants: bool = False) -> None:
     """Args:
         address: of its server, for messages.
 
@@ -101,6 +121,8 @@ def check(config: CollectionConfig, expected: Marks, address: Address) -> None:
             "in files alone yet"
         )
     different = _differences(config)
+    if config.multi_tenancy_config.enabled != tenants:
+        different.append("it has no tenants" if tenants else "it has tenants")
     if different:
         raise StoreMismatch(
             f"{where} has another schema than Simu-Verse gave it ({'; '.join(different)}); export what it holds, "

@@ -18,6 +18,7 @@ from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
 from simuverse.memory.stores.ranking import TIE, best
 from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_objects import NothingAllowed, Text, ids_filter, memory_of, server_filter
+from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_schema import VECTOR
 from simuverse.memory.stores.weaviate_statistics import CountedWords, WordStatistics
 
@@ -55,9 +56,9 @@ class _Candidate:
 class Searcher:
     """Searches one collection."""
 
-    def __init__(self, connection: Connection, name: str, words: CountedWords) -> None:
+    def __init__(self, connection: Connection, partition: Partition, words: CountedWords) -> None:
         self._connection = connection
-        self._name = name
+        self._partition = partition
         self._words = words
 
     async def search(self, request: SearchRequest) -> list[Hit]:
@@ -138,7 +139,7 @@ class Searcher:
     ) -> list[Object[Any, Any]]:
         from weaviate.classes.query import MetadataQuery
 
-        found = await client.collections.use(self._name).query.near_vector(
+        found = await self._partition.on(client).query.near_vector(
             list(vector),
             target_vector=VECTOR,
             limit=limit,
@@ -158,7 +159,7 @@ class Searcher:
         query, metadata = " ".join(terms), MetadataQuery(score=True)
 
         async def fetch(client: WeaviateAsyncClient, limit: int) -> list[Object[Any, Any]]:
-            found = await client.collections.use(self._name).query.bm25(
+            found = await self._partition.on(client).query.bm25(
                 query,
                 query_properties=[text],
                 limit=limit,

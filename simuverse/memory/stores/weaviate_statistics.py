@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from simuverse.memory.keyword_index import K1, B
 from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_objects import Stored, Text
+from simuverse.memory.stores.weaviate_partition import Partition
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
@@ -77,9 +78,9 @@ class CountedWords:
     without changing their number goes unnoticed until then.
     """
 
-    def __init__(self, connection: Connection, name: str) -> None:
+    def __init__(self, connection: Connection, partition: Partition) -> None:
         self._connection = connection
-        self._name = name
+        self._partition = partition
         self._changing = 0
         self._changes = 0
         self._totals: dict[Text, _Totals] = {}
@@ -146,7 +147,7 @@ class CountedWords:
         length = _LENGTH[text]
 
         async def ask(client: WeaviateAsyncClient) -> _Totals:
-            found = await client.collections.use(self._name).aggregate.over_all(
+            found = await self._partition.on(client).aggregate.over_all(
                 return_metrics=Metrics(length).integer(count=True, sum_=True)
             )
             lengths = found.properties.get(length)
@@ -168,7 +169,7 @@ class CountedWords:
 
     async def _count(self, filters: FilterReturn | None) -> int:
         async def ask(client: WeaviateAsyncClient) -> int:
-            found = await client.collections.use(self._name).aggregate.over_all(filters=filters, total_count=True)
+            found = await self._partition.on(client).aggregate.over_all(filters=filters, total_count=True)
             return found.total_count or 0
 
         return await self._connection.query(ask)

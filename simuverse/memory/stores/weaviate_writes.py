@@ -20,6 +20,7 @@ from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_contexts import Place, context_texts, places_after, stretches
 from simuverse.memory.stores.weaviate_errors import batch_error
 from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter
+from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 
@@ -38,9 +39,9 @@ _ATTEMPTS = 2
 class Writer:
     """Writes to one collection. Of one owner there is one change at a time; the caller sees to that."""
 
-    def __init__(self, connection: Connection, name: str, words: CountedWords) -> None:
+    def __init__(self, connection: Connection, partition: Partition, words: CountedWords) -> None:
         self._connection = connection
-        self._name = name
+        self._partition = partition
         self._words = words
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
@@ -86,7 +87,7 @@ class Writer:
 
     async def _read_where(self, filters: FilterReturn) -> dict[UUID, Stored]:
         async def ask(client: WeaviateAsyncClient) -> list[Stored]:
-            found = await client.collections.use(self._name).query.fetch_objects(
+            found = await self._partition.on(client).query.fetch_objects(
                 filters=filters, limit=SERVER_MAXIMUM, include_vector=True, return_properties=list(STORED)
             )
             return [Stored.of(one) for one in found.objects]
@@ -116,7 +117,7 @@ class Writer:
             gone = ids_filter(wanted[start : start + AT_ONCE])
 
             async def ask(client: WeaviateAsyncClient, gone: FilterReturn = gone) -> int:
-                return (await client.collections.use(self._name).data.delete_many(gone)).failed
+                return (await self._partition.on(client).data.delete_many(gone)).failed
 
             await self._connection.write(ask)
 
@@ -137,7 +138,7 @@ class Writer:
         from weaviate.exceptions import WeaviateInsertManyAllFailedError
 
         try:
-            outcome = await client.collections.use(self._name).data.insert_many(objects)
+            outcome = await self._partition.on(client).data.insert_many(objects)
         except WeaviateInsertManyAllFailedError as error:
             return {UUID(str(one.uuid)): str(error) for one in objects}
         return {UUID(str(objects[number].uuid)): error.message for number, error in outcome.errors.items()}

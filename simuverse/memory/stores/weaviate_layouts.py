@@ -1,0 +1,279 @@
+"""How owners are kept apart on a server: by a collection each, or by a tenant each in one collection.
+
+A collection each is the plain way: it can be looked at, backed up and dropped by itself. It costs a schema change when
+an owner is made, and a share of the server's memory for good; a tenant costs far less of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID, uuid5
+
+from simuverse.errors import StoreMismatch, StoreRefused
+from simuverse.memory.stores.weaviate_address import Layout
+from simuverse.memory.stores.weaviate_connection import Connection
+from simuverse.memory.stores.weaviate_names import (
+    LONG_NAMES,
+    collection_name,
+    is_hashed,
+    owner_of_tenant,
+    tenant_name,
+)
+from simuverse.memory.stores.weaviate_partition import Partition
+from simuverse.memory.stores.weaviate_schema import Marks, check, create
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.config import CollectionConfig, CollectionConfigSimple
+
+_NAMES = UUID("6d1c9f0e-5b7a-4f7e-9a35-2f6b0f1d7c44")
+_PAGE = 1_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Making:
+    """What goes into collections that are made.
+
+    Args:
+        prefix: how their names begin.
+        embedder, dimension: of the vectors; compared with those of collections that are there.
+        replication: nodes that hold each memory; None leaves it to the server.
+    """
+
+    prefix: str
+    embedder: str
+    dimension: int
+    replication: int | None = None
+
+    def marks(self, owner: str) -> Marks:
+        return Marks(owner=owner, embedder=self.embedder, dimension=self.dimension)
+
+
+class OwnerLayout(Protocol):
+    """Raises, all of them:
+    StoreMismatch: what is there isn't this program's, this embedder's or of this schema.
+    """
+
+    async def partition(self, owner: str) -> Partition:
+        """Where this owner's memories are, made if it isn't there."""
+        ...
+
+    async def owners(self) -> list[str]:
+        """Sorted."""
+        ...
+
+    async def erase(self, owner: str) -> Partition | None:
+        """What was removed and is verified to be gone; None if there was nothing.
+
+        Raises:
+            StoreRefused: it is there still.
+        """
+        ...
+
+
+async def open_layout(connection: Connection, making: Making, wanted: Layout | None) -> OwnerLayout:
+    """The layout that is wanted, or else the one that is there: a collection an owner if there is none.
+
+    Raises:
+        StoreMismatch: another one than is wanted is there.
+    """
+    tenants = await _has_tenants(connection, making)
+    if tenants and wanted is Layout.COLLECTIONS:
+        raise StoreMismatch(
+            f"At {connection.address.url} owners are tenants of the one collection {making.prefix}, not collections of "
+            "their own: leave layout=collections out, or name another server."
+        )
+    if tenants:
+        return TenantPerOwner(connection, making)
+    layout = CollectionPerOwner(connection, making)
+    if wanted is not Layout.TENANTS:
+        return layout
+    if await layout.owners():
+        raise StoreMismatch(
+            f"At {connection.address.url} every owner has a collection of its own, so none can be a tenant: leave "
+            "layout=tenants out, or name another server."
+        )
+    return TenantPerOwner(connection, making)
+
+
+class CollectionPerOwner:
+    """See :class:`OwnerLayout`. Whose a collection is stands in its description, whatever its name."""
+
+    def __init__(self, connection: Connection, making: Making) -> None:
+        self._connection = connection
+        self._making = making
+
+    async def partition(self, owner: str) -> Partition:
+        name = collection_name(owner, prefix=self._making.prefix)
+        marks = self._making.marks(owner)
+        config = await config_of(self._connection, name)
+        if config is None:
+            if await _has_tenants(self._connection, self._making):
+                raise StoreMismatch(
+                    f"At {self._connection.address.url} owners are tenants by now, which they weren't when this store "
+                    "was opened: open it again."
+                )
+            config = await made(self._connection, name, marks, replication=self._making.replication)
+        check(config, marks, self._connection.address)
+        return Partition(name)
+
+    async def owners(self) -> list[str]:
+        marks = {name: Marks.read(config.description) for name, config in (await all_configs(self._connection)).items()}
+        return sorted(
+            one.owner
+            for name, one in marks.items()
+            if one is not None and one.owner and name == collection_name(one.owner, prefix=self._making.prefix)
+        )
+
+    async def erase(self, owner: str) -> Partition | None:
+        name = collection_name(owner, prefix=self._making.prefix)
+        config = await config_of(self._connection, name)
+        if config is None:
+            return None
+        marks = Marks.read(config.description)
+        if marks is None or marks.owner != owner:
+            raise StoreMismatch(
+                f"Collection {name} at {self._connection.address.url} isn't Simu-Verse's; it is left alone."
+            )
+        await self._connection.write(lambda client: client.collections.delete(name))
+        if await config_of(self._connection, name) is not None:
+            raise _still_there(self._connection, f"collection {name}")
+        return Partition(name)
+
+
+class TenantPerOwner:
+    """See :class:`OwnerLayout`. All vectors are of one embedder, as the collection is one.
+
+    An owner whose name is too long for a tenant's is written into a tenant of names.
+    """
+
+    def __init__(self, connection: Connection, making: Making) -> None:
+        self._connection = connection
+        self._making = making
+        self._collection = making.prefix
+        self._names = Partition(self._collection, LONG_NAMES)
+
+    async def partition(self, owner: str) -> Partition:
+        marks = self._making.marks("")
+        config = await config_of(self._connection, self._collection)
+        if config is None:
+            config = await made(
+                self._connection, self._collection, marks, tenants=True, replication=self._making.replication
+            )
+        check(config, marks, self._connection.address, tenants=True)
+        tenant = tenant_name(owner)
+        if not await self._is_there(tenant):
+            if is_hashed(tenant):
+                await self._write_name(owner)
+            await self._make(tenant)
+        return Partition(self._collection, tenant)
+
+    async def owners(self) -> list[str]:
+        if await config_of(self._connection, self._collection) is None:
+            return []
+        tenants = await self._connection.query(lambda client: client.collections.use(self._collection).tenants.get())
+        named = [owner for owner in map(owner_of_tenant, tenants) if owner is not None]
+        kept = await self._read_names() if any(map(is_hashed, tenants)) else []
+        return sorted(owner for owner in (*named, *kept) if tenant_name(owner) in tenants)
+
+    async def erase(self, owner: str) -> Partition | None:
+        tenant = tenant_name(owner)
+        config = await config_of(self._connection, self._collection)
+        if config is None or not await self._is_there(tenant):
+            return None
+        if Marks.read(config.description) is None:
+            raise StoreMismatch(
+                f"Collection {self._collection} at {self._connection.address.url} isn't Simu-Verse's; it is left alone."
+            )
+        await self._connection.write(lambda client: client.collections.use(self._collection).tenants.remove([tenant]))
+        if await self._is_there(tenant):
+            raise _still_there(self._connection, f"tenant {tenant} of collection {self._collection}")
+        if is_hashed(tenant):
+            await self._connection.write(lambda client: self._names.on(client).data.delete_by_id(uuid5(_NAMES, owner)))
+        return Partition(self._collection, tenant)
+
+    async def _is_there(self, tenant: str) -> bool:
+        return await self._connection.query(
+            lambda client: client.collections.use(self._collection).tenants.exists(tenant)
+        )
+
+    async def _make(self, tenant: str) -> None:
+        """One that is there already stays as it is."""
+        await self._connection.write(lambda client: client.collections.use(self._collection).tenants.create([tenant]))
+
+    async def _write_name(self, owner: str) -> None:
+        from weaviate.classes.data import DataObject
+
+        await self._make(LONG_NAMES)
+        one = DataObject(uuid=uuid5(_NAMES, owner), properties={"record": owner})
+        await self._connection.write(lambda client: self._names.on(client).data.insert_many([one]))
+
+    async def _read_names(self) -> list[str]:
+        names: list[str] = []
+        last: UUID | None = None
+        while True:
+
+            async def ask(client: WeaviateAsyncClient, last: UUID | None = last) -> list[tuple[UUID, str]]:
+                found = await self._names.on(client).query.fetch_objects(
+                    limit=_PAGE, after=last, return_properties=["record"]
+                )
+                return [(one.uuid, str(one.properties["record"])) for one in found.objects]
+
+            page = await self._connection.query(ask)
+            if not page:
+                return names
+            names += [name for _, name in page]
+            last = page[-1][0]
+
+
+async def config_of(connection: Connection, name: str) -> CollectionConfig | None:
+    """None: there is no such collection."""
+    from weaviate.exceptions import UnexpectedStatusCodeError
+
+    async def ask(client: WeaviateAsyncClient) -> CollectionConfig | None:
+        try:
+            return await client.collections.use(name).config.get()
+        except UnexpectedStatusCodeError as error:
+            if error.status_code == 404:
+                return None
+            raise
+
+    return await connection.query(ask)
+
+
+async def all_configs(connection: Connection) -> dict[str, CollectionConfigSimple]:
+    """Of all collections on the server, by name."""
+    return await connection.query(lambda client: client.collections.list_all(simple=True))
+
+
+async def made(
+    connection: Connection, name: str, marks: Marks, *, tenants: bool = False, replication: int | None
+) -> CollectionConfig:
+    """A collection that another program may have made since it was looked for."""
+    from weaviate.exceptions import UnexpectedStatusCodeError
+
+    async def ask(client: WeaviateAsyncClient) -> None:
+        try:
+            await create(client, name, marks, tenants=tenants, replication=replication)
+        except UnexpectedStatusCodeError as error:
+            if "already exists" not in str(error):
+                raise
+
+    await connection.write(ask)
+    config = await config_of(connection, name)
+    if config is None:
+        raise StoreRefused(f"{connection.description}: collection {name} was made and is gone again; try once more.")
+    return config
+
+
+async def _has_tenants(connection: Connection, making: Making) -> bool:
+    config = await config_of(connection, making.prefix)
+    return config is not None and config.multi_tenancy_config.enabled and Marks.read(config.description) is not None
+
+
+def _still_there(connection: Connection, what: str) -> StoreRefused:
+    return StoreRefused(
+        f"{connection.description} said that {what} was removed, but it is there still; try again, and look into the "
+        "server's log."
+    )
