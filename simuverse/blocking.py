@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from simuverse import wiring
-from simuverse.agents.subconscious import Exchange, SubconsciousAgent
+from simuverse.agents.subconscious import Exchange, Retried, SubconsciousAgent
 from simuverse.agents.trace import Recollection, Remembered
 from simuverse.agents.turn import Observation
 from simuverse.memory.records import Source
@@ -48,6 +48,9 @@ class BlockingSubconscious:
         recollection: Recollection | None = None,
     ) -> Remembered:
         return self._wait(self.mind.remember(what, said_by=said_by, to=to, source=source, recollection=recollection))
+
+    def retry(self) -> tuple[Retried, ...]:
+        return self._wait(self.mind.retry())
 
     def _wait(self, work: Coroutine[Any, Any, Value]) -> Value:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -162,16 +162,20 @@ async def _run(settings: Settings, folder: Path, ticks: int) -> None:
         parts = simulation.parts
         typer.echo(f"store {parts.store} | embedder {parts.embedder} | model {parts.model} | mind {parts.subconscious}")
         typer.echo(f"run folder {folder}")
+        failed = 0
         for _ in range(ticks):
             traces = await simulation.step()
             for trace in traces:
                 typer.echo(_turn_line(trace))
+                failed += trace.remembered.failed
             if simulation.unanswered >= OUTAGE:
                 problem = next(call.problem for trace in traces for call in trace.calls if call.reply is None)
                 raise ModelUnavailable(
                     f"{simulation.unanswered} model calls in a row had no reply, so the run in {folder} ended after "
                     f"tick {simulation.tick}. The first: {problem}"
                 )
+    if failed:
+        typer.echo(f"{failed} turns are not written down yet; `simuverse memories {folder} retry` tries again")
     typer.echo(f"journal sha256: {simulation.journal_sha256}")
 
 

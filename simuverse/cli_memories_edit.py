@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import typer
 
-from simuverse import report_changes
+from simuverse import editors, report, report_changes
 from simuverse.config import Settings
 from simuverse.editors import Editing, open_editor, still_held
 from simuverse.errors import CheckFailed, UsageError
@@ -176,6 +176,34 @@ def undo(
         _show(await editing.editor.undo(change, why=why), json=json)
 
     _with_editor(context, work)
+
+
+@edits_app.command(epilog="Example: simuverse memories run1 retry")
+def retry(
+    context: typer.Context,
+    model: Annotated[
+        str | None, typer.Option("--subconscious-model", help="That writes them down; reflex works by rule.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Writes down what couldn't be when it happened, with the time and the source of then.
+
+    What a model or store failed at is kept beside the store, and so is what a process was at when it was killed. It is
+    written by what the run had for it unless another is named; of everyone, unless --agent names one.
+    """
+    source, agent, settings = context.obj
+    asyncio.run(_retry(source, agent, settings, model, json=json))
+
+
+async def _retry(source: str, agent: str | None, settings: Settings, model: str | None, *, json: bool) -> None:
+    tried = [one async for one in editors.retry(source, agent, settings, model=model)]
+    if json:
+        typer.echo(msgspec.json.encode([one.remembered for one in tried]))
+    else:
+        typer.echo("\n".join(map(report.retried, tried)) or "nothing is left to be written down")
+    failed = sum(one.remembered.failed for one in tried)
+    if failed:
+        raise CheckFailed(f"{failed} of {len(tried)} could not be written down, and are kept for another try")
 
 
 def confirm(question: str) -> None:

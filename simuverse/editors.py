@@ -1,13 +1,17 @@
-"""Opens what changes the memories in a run folder or store, and looks for what an erasure left."""
+"""Opens what changes the memories in a run folder or store, looks for what an erasure left, writes down what couldn't
+be."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from simuverse import parts, wiring
+from simuverse.agents.chat import ChatModel
+from simuverse.agents.subconscious import Retried, SubconsciousAgent
+from simuverse.agents.unwritten import UnwrittenLog
 from simuverse.config import Settings
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.clock import SystemClock
@@ -16,7 +20,7 @@ from simuverse.memory.embedding import Embedder
 from simuverse.memory.erasing import Eraser
 from simuverse.memory.store import MemoryStore
 from simuverse.world.clearing import RunRecord, files_holding
-from simuverse.world.journal import RUN
+from simuverse.world.journal import RUN, read_info, standing_still
 
 _ENDINGS = ("", "-wal", "-shm", "-journal")
 
@@ -93,12 +97,13 @@ async def open_editor(source: str, owner: str | None, settings: Settings) -> Asy
     async with open_memories(source, settings) as opened:
         owner = wiring.chosen_owner(owner, await opened.store.owners(), source)
         record = None if opened.folder is None else RunRecord(opened.folder)
+        unwritten = UnwrittenLog(wiring.file_beside(source))
         editor = MemoryEditor(
             await opened.store.collection(owner),
             opened.embedder,
             SystemClock(),
             opened.audit,
-            copies=[] if record is None else [record],
+            copies=[unwritten] if record is None else [record, unwritten],
         )
         yield Editing(opened=opened, editor=editor, record=record)
 
@@ -119,3 +124,39 @@ async def still_held(editing: Editing, erased: Erased) -> list[str]:
     # The store's own files hold what its memories hold, which are told by id.
     files = editing.opened.others if held else [*editing.opened.others, *editing.opened.of_database]
     return [*held, *map(str, files_holding(files, texts))]
+
+
+async def retry(
+    source: str, owner: str | None, settings: Settings, *, model: str | None = None
+) -> AsyncGenerator[Retried, None]:
+    """Tries to write down what couldn't be in a run folder or store: each as it is done.
+
+    Args:
+        owner: None for everyone.
+        model: that writes them down, or ``reflex``; by default what the run had, or the settings name.
+
+    Raises:
+        RunFolderError: the run is under way. UsageError, StoreError, EmbedderError: it can't be opened or read.
+    """
+    folder = Path(source) if ":" not in source or Path(source).is_dir() else None
+    async with AsyncExitStack() as stack:
+        store, embedder = await stack.enter_async_context(wiring.memories(source, settings))
+        if folder is not None:
+            stack.enter_context(standing_still(folder, "nothing was tried again. End it, then try"))
+        name = model or (read_info(folder).subconscious if folder is not None else wiring.subconscious_name(settings))
+        log = UnwrittenLog(wiring.file_beside(source))
+        owners = sorted({one.owner for one in await log.all(owner)})
+        writer: ChatModel | None = None
+        if owners and name not in (wiring.REFLEX, "off"):
+            writer = await parts.open_model(name, settings)
+            stack.push_async_callback(writer.aclose)
+        for one in owners:
+            mind = SubconsciousAgent(
+                collection=await store.collection(one),
+                embedder=embedder,
+                clock=SystemClock(),
+                model=writer,
+                unwritten=log,
+            )
+            for tried in await mind.retry():
+                yield tried

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from simuverse.agents.subconscious import Retried
 from simuverse.agents.trace import Recollection, TurnTrace
 from simuverse.memory.records import Candidate, Flashback, FoundBy, Hit, Memory, MemoryQuery, Score
 
@@ -16,6 +17,8 @@ def turn(trace: TurnTrace) -> str:
     lines.append(f"  did {call_text(trace)}: {trace.outcome.sentence}")
     lines += [f"  remembered: {memory.summary}" for memory in trace.remembered.written]
     lines += [f"  not stored: {reason}" for reason in trace.remembered.refused]
+    if trace.remembered.failed:
+        lines.append("  not written down yet; `memories SOURCE retry` tries again")
     lines += [f"  problem: {problem}" for problem in trace.problems]
     return "\n".join(lines)
 
@@ -98,6 +101,19 @@ def memory_fields(memory: Memory) -> str:
         ("flags", ", ".join(memory.flags)),
     )
     return "\n".join(f"{name:>20}  {value}" for name, value in pairs if value not in (None, ""))
+
+
+def retried(one: Retried) -> str:
+    """What came of an exchange that was tried again: a line for it, and one for each memory."""
+    remembered, observation = one.remembered, one.unwritten.exchange.observation
+    if one.there:
+        came_of_it = "it was in the store already"
+    elif remembered.failed:
+        came_of_it = f"failed again: {remembered.problems[-1]}"
+    else:
+        came_of_it = "written down" if remembered.written else "nothing in it was worth writing down"
+    lines = [f"{one.unwritten.owner}, {observation.time:%Y-%m-%d %H:%M}, turn {observation.turn}: {came_of_it}"]
+    return "\n".join([*lines, *(f"  {memory_line(memory)}" for memory in remembered.written)])
 
 
 def score_text(score: Score) -> str:

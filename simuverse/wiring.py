@@ -15,6 +15,7 @@ from simuverse.agents.conscious import ConsciousAgent
 from simuverse.agents.dialogue import Dialogue
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Persona
+from simuverse.agents.unwritten import UnwrittenLog
 from simuverse.config import Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
 from simuverse.memory.audit_lines import LEDGER
@@ -84,6 +85,7 @@ async def open_subconscious(
     persona: Persona | None = None,
     clock: Clock | None = None,
     recall: RecallSettings | None = None,
+    beside: Path | None = None,
     settings: Settings | None = None,
 ) -> AsyncGenerator[SubconsciousAgent, None]:
     """The subconscious alone, for any agent, game or chat.
@@ -94,6 +96,8 @@ async def open_subconscious(
             memories end with the process.
         model: writes queries and memories, one call each; None works by rule, without any call.
         embedder: by default that of the settings, ``wordllama``.
+        beside: the file beside which stands what isn't in the store, such as exchanges that couldn't be written down;
+            by default the store's own file, where it is named here; without one such things end with the process.
         settings: by default from the environment.
 
     Raises:
@@ -106,8 +110,10 @@ async def open_subconscious(
             embedder = await open_embedder(embedder or settings.embedder, settings)
             stack.push_async_callback(embedder.aclose)
         if store is None or isinstance(store, str):
-            store = await open_store(store or settings.store or IN_MEMORY, embedder, settings)
+            named = store or settings.store or IN_MEMORY
+            store = await open_store(named, embedder, settings)
             stack.push_async_callback(store.aclose)
+            beside = beside or (None if is_on_server(named) else store_path(named))
         if isinstance(model, str):
             model = await open_model(model, settings)
             stack.push_async_callback(model.aclose)
@@ -118,6 +124,7 @@ async def open_subconscious(
             model=model,
             persona=persona,
             settings=recall,
+            unwritten=UnwrittenLog(beside),
         )
 
 
@@ -133,8 +140,16 @@ async def open_mind(source: str, owner: str | None, settings: Settings) -> Async
     """
     async with memories(source, settings) as (store, embedder):
         owner = chosen_owner(owner, await store.owners(), source)
-        async with open_subconscious(owner, store=store, embedder=embedder, settings=settings) as mind:
+        beside = file_beside(source)
+        async with open_subconscious(owner, store=store, embedder=embedder, beside=beside, settings=settings) as mind:
             yield mind
+
+
+def file_beside(source: str) -> Path | None:
+    """The file beside which a run folder or a store has what isn't in the store; None for a server without a run."""
+    if ":" not in source or Path(source).is_dir():
+        return Path(source) / MEMORY
+    return None if is_on_server(source) else store_path(source)
 
 
 def agents(owners: Iterable[str]) -> list[str]:
@@ -173,7 +188,8 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
         stack.push_async_callback(model.aclose)
         embedder = await open_embedder(settings.embedder, settings)
         stack.push_async_callback(embedder.aclose)
-        store = await open_store(settings.store or CHAT_STORE, embedder, settings)
+        named = settings.store or CHAT_STORE
+        store = await open_store(named, embedder, settings)
         stack.push_async_callback(store.aclose)
         clock = SystemClock()
         mind = await stack.enter_async_context(
@@ -184,6 +200,7 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
                 embedder=embedder,
                 persona=persona,
                 clock=clock,
+                beside=file_beside(named),
                 settings=settings,
             )
         )
@@ -243,6 +260,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                 store = await open_store(store_name, embedder, settings)
             stack.push_async_callback(store.aclose)
             collections = {persona.name: await store.collection(persona.name) for persona in scenario.personas}
+        unwritten = UnwrittenLog(folder / MEMORY if folder is not None else file_beside(store_name))
         ever = MemoryFilter(include_superseded=True, include_forgotten=True)
         run = run_id(scenario, settings.seed, sum([await one.count(filter=ever) for one in collections.values()]))
         journal: Journal | None = None
@@ -277,6 +295,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                     clock=clock,
                     second_model=second_model,
                     recall=recall,
+                    unwritten=unwritten,
                 )
                 for persona in scenario.personas
             },
@@ -314,6 +333,7 @@ def _agent(
     clock: Clock,
     second_model: ChatModel | None,
     recall: RecallSettings,
+    unwritten: UnwrittenLog,
 ) -> Agent:
     mind: SubconsciousAgent | None = None
     if collection is not None:
@@ -324,6 +344,7 @@ def _agent(
             model=second_model,
             persona=persona,
             settings=recall,
+            unwritten=unwritten,
         )
     return Agent(ConsciousAgent(persona, model), mind)
 

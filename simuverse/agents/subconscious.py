@@ -46,7 +46,7 @@ LATEST_SHOWN = 5
 CATEGORY_REPAIRS = 1
 """How often a model is asked again for a category or importance that can't be read; then it is guessed and flagged."""
 
-__all__ = ["Exchange", "SubconsciousAgent"]
+__all__ = ["Exchange", "Retried", "SubconsciousAgent"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,6 +24,9 @@ from simuverse.errors import StoreCorrupt, StoreUnavailable
 from simuverse.memory.erasing import Eraser
 from simuverse.memory.records import Memory, memory_id
 
+MARK = ".unwritten-"
+"""In the name of every file of them."""
+
 NOTHING_RECALLED = Recollection(mode="off")
 
 
@@ -111,19 +114,19 @@ class UnwrittenLog:
         """Drops every exchange that holds words of the memories, as an erasure of them asks for."""
         eraser = Eraser(memories)
         for one in await self.all():
-            plain = msgspec.to_builtins(one)
+            plain = msgspec.json.decode(msgspec.json.encode(one))
             turn = one.exchange.observation.turn
             if eraser.value(plain) != plain or any(memory.provenance.turn == turn for memory in memories):
                 await self.drop(one.first)
 
     def _path(self, store: Path, first: UUID) -> Path:
-        return store.with_name(f"{store.name}.unwritten-{first}.json")
+        return store.with_name(f"{store.name}{MARK}{first}.json")
 
     def _read(self) -> list[Unwritten]:
         assert self._store is not None
         found: list[Unwritten] = []
         for path in sorted(self._store.parent.glob("*.json")):
-            if path.name.startswith(f"{self._store.name}.unwritten-"):
+            if path.name.startswith(f"{self._store.name}{MARK}"):
                 try:
                     found.append(msgspec.json.decode(path.read_bytes(), type=Unwritten))
                 except FileNotFoundError:

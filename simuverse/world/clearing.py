@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from simuverse.agents.trace import TurnTrace
+from simuverse.agents.unwritten import MARK
 from simuverse.errors import RunFolderError
 from simuverse.memory.erasing import Eraser, holds
 from simuverse.memory.records import Memory
-from simuverse.world.journal import JOURNAL, LOCK, RUN, write_whole
+from simuverse.world.journal import JOURNAL, RUN, standing_still, write_whole
 
-AUDIT_ENDING = "audit.jsonl"
-"""The record of changes is cleared by who keeps it."""
+_CLEARED_ELSEWHERE = re.compile(rf"audit\.jsonl$|{re.escape(MARK)}")
+"""The record of changes, and what isn't written down yet: cleared by who keeps it."""
 
 
 class RunRecord:
@@ -43,11 +44,11 @@ class RunRecord:
 
     def _erase(self, memories: Sequence[Memory]) -> None:
         try:
-            with FileLock(self.folder / LOCK, blocking=False):
+            with standing_still(self.folder, "nothing was erased. End it, then erase again"):
                 files = [
                     path
                     for path in sorted(self.folder.rglob("*.json*"))
-                    if path.suffix in (".json", ".jsonl") and not path.name.endswith(AUDIT_ENDING)
+                    if path.suffix in (".json", ".jsonl") and not _CLEARED_ELSEWHERE.search(path.name)
                 ]
                 messages = Eraser(memories).messages
                 said = [text for path in files for value in _values(path) for text in _messages(value, messages)]
@@ -58,10 +59,6 @@ class RunRecord:
                 for path, content in contents.items():
                     if content != path.read_bytes():
                         write_whole(path, content)
-        except Timeout as error:
-            raise RunFolderError(
-                f"{self.folder} is being written by another process, and nothing was erased. End it, then erase again"
-            ) from error
         except OSError as error:
             raise RunFolderError(
                 f"{error.filename or self.folder} can't be cleared: {error.strerror}. The memories are kept; "

@@ -177,6 +177,20 @@ class Journal:
         )
 
 
+@contextmanager
+def standing_still(folder: Path, otherwise: str) -> Generator[None]:
+    """While this is entered nobody writes the run.
+
+    Raises:
+        RunFolderError: someone does; ``otherwise`` says what that means and what to do.
+    """
+    try:
+        with FileLock(folder / LOCK, blocking=False):
+            yield
+    except Timeout as error:
+        raise RunFolderError(f"{folder} is being written by another process, and {otherwise}") from error
+
+
 def read_info(folder: Path) -> RunInfo:
     """What the run in ``folder`` was started with.
 
