@@ -1,4 +1,7 @@
-"""Asks a model for XML until it is well-formed: up to three attempts, the error quoted back."""
+"""Asks a model for XML until it is well-formed: up to three attempts, what is wrong quoted back.
+
+A server's error text in the place of a reply is no attempt of the model: it is asked again as if nothing had come.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Generic, TypeVar
 
 from simuverse import prompts
 from simuverse.agents.chat import ChatModel, ChatRequest, Message, Purpose
+from simuverse.agents.error_texts import is_error_text
 from simuverse.agents.trace import ModelCall
 from simuverse.agents.turn import encodable
 from simuverse.errors import MalformedReply, ModelError
@@ -103,6 +107,8 @@ async def ask(
         )
         if problem is None:
             return Asked(value=value, calls=tuple(calls))
+        if is_error_text(reply):
+            continue
         messages = (
             *messages,
             Message(role="assistant", text=reply),
