@@ -107,11 +107,14 @@ async def ask(
         )
         if problem is None:
             return Asked(value=value, calls=tuple(calls))
-        if is_error_text(reply):
-            continue
-        messages = (
-            *messages,
-            Message(role="assistant", text=reply),
-            Message(role="user", text=prompts.fill("repair", error=problem)),
-        )
+        if not is_error_text(reply):
+            messages = _quoting(messages, reply, problem)
     return Asked(value=None, calls=tuple(calls), problem=problem)
+
+
+def _quoting(messages: tuple[Message, ...], reply: str, problem: str) -> tuple[Message, ...]:
+    return (
+        *messages,
+        Message(role="assistant", text=reply),
+        Message(role="user", text=prompts.fill("repair", error=problem)),
+    )
