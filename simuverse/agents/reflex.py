@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from uuid import UUID
 
 from simuverse.agents.turn import Observation, Outcome, ToolCall, Utterance
 from simuverse.memory.analysis import tokens
@@ -64,10 +65,11 @@ _LIFE = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Note:
-    """Something to write down, and how its owner came to know it."""
+    """Something to write down, how its owner came to know it, and the memories that it rests on, if any."""
 
     draft: MemoryDraft
     provenance: Provenance
+    evidence: tuple[UUID, ...] = ()
 
 
 def queries(observation: Observation) -> tuple[MemoryQuery, ...]:

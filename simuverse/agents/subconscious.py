@@ -14,6 +14,7 @@ from uuid import UUID
 from simuverse import prompts
 from simuverse.agents import reflex
 from simuverse.agents.asking import ask
+from simuverse.agents.attribution import attributed
 from simuverse.agents.chat import ChatModel, Purpose, conversation
 from simuverse.agents.reflex import Note
 from simuverse.agents.trace import Mode, ModelCall, Recollection, Remembered
@@ -32,7 +33,7 @@ from simuverse.errors import EmbedderError, StoreError
 from simuverse.memory.analysis import memory_tokens, query_terms, tokens
 from simuverse.memory.clock import Clock
 from simuverse.memory.embedding import Embedder
-from simuverse.memory.hygiene import likeness, restates
+from simuverse.memory.hygiene import restates
 from simuverse.memory.recall import Recalled, RecallSettings, recall
 from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
@@ -60,6 +61,20 @@ class Retried:
     unwritten: Unwritten
     there: bool
     remembered: Remembered
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Written:
+    """Args:
+    notes: None where they couldn't be written.
+    problems: what went wrong or had to be repaired.
+    refused: what may not be written down, and why.
+    """
+
+    notes: Sequence[Note] | None
+    calls: tuple[ModelCall, ...] = ()
+    problems: Sequence[str] = ()
+    refused: Sequence[str] = ()
 
 
 class SubconsciousAgent:
@@ -256,19 +271,17 @@ class SubconsciousAgent:
     async def _write_down(self, one: Unwritten) -> Remembered:
         """Keeps the exchange, stores what is worth it, and lets go of the exchange; what fails leaves it kept."""
         exchange, observation = one.exchange, one.exchange.observation
-        calls: tuple[ModelCall, ...] = ()
         problems: list[str] = []
-        failed = False
-        notes: Sequence[Note] | None = None if self.model is not None else self._noted_by_rule(one)
-        if notes is None or notes:
+        by_rule = None if self.model is not None else self._noted_by_rule(one)
+        if by_rule is None or by_rule:
             await self._keep(one, problems)
-        if notes is None:
-            notes, calls, reported = await self._written_by_model(one)
-            problems += reported
-            failed = notes is None
+        noted = await self._written_by_model(one) if by_rule is None else _Written(notes=by_rule)
+        problems += noted.problems
+        notes = noted.notes or ()
+        failed = noted.notes is None
         known = [memory_tokens(flashback.memory) for flashback in exchange.recollection]
-        fresh = [note for note in notes or () if not _restates(note.draft, known)]
-        refused = tuple(f"restates a flashback: {note.draft.summary}" for note in notes or () if note not in fresh)
+        fresh = [note for note in notes if not _restates(note.draft, known)]
+        refused = [*noted.refused, *(f"restates a flashback: {n.draft.summary}" for n in notes if n not in fresh)]
         written: tuple[Memory, ...] = ()
         try:
             written = await self._store(fresh, observation)
@@ -277,15 +290,15 @@ class SubconsciousAgent:
             failed = True
         if failed:
             await self._keep(replace(one, problem=problems[-1]), problems)
-        elif notes or self.model is not None:
+        elif by_rule is None or by_rule:
             await self._let_go(one, problems)
         return Remembered(
             mode=self.mode,
             written=written,
-            refused=refused,
+            refused=tuple(refused),
             failed=failed,
             raw=self._raw(exchange) if failed else "",
-            calls=calls,
+            calls=noted.calls,
             problems=tuple(problems),
         )
 
@@ -310,14 +323,13 @@ class SubconsciousAgent:
         except StoreError as error:
             problems.append(f"what is written down is still kept for another try: {error}")
 
-    async def _written_by_model(self, one: Unwritten) -> tuple[Sequence[Note] | None, tuple[ModelCall, ...], list[str]]:
-        """What to note, None where it couldn't be written; the calls; what went wrong or had to be repaired."""
+    async def _written_by_model(self, one: Unwritten) -> _Written:
         assert self.model is not None
         exchange, observation = one.exchange, one.exchange.observation
         try:
             latest = await self.collection.recent(LATEST_SHOWN)
         except StoreError as error:
-            return None, (), [f"nothing was remembered: {error}"]
+            return _Written(notes=None, problems=[f"nothing was remembered: {error}"])
         asked = await ask(
             self.model,
             lambda text, attempt: parse_memories(text, last_attempt=attempt > CATEGORY_REPAIRS),
@@ -339,31 +351,19 @@ class SubconsciousAgent:
             agent=self.owner,
         )
         if asked.value is None:
-            return None, asked.calls, [f"nothing was remembered: {asked.problem}"]
-        notes = [
-            Note(draft=draft, provenance=one.unsaid.provenance if one.unsaid else self._provenance(exchange, draft))
-            for draft in asked.value.drafts
-        ]
-        return notes, asked.calls, list(asked.value.notes)
-
-    def _provenance(self, exchange: Exchange, draft: MemoryDraft) -> Provenance:
-        """Of a memory that a model wrote of a whole turn: by what weighs most, what was heard before what was done.
-
-        Where several spoke it is the one whose words are most like it; of equals, the last.
-        """
-        observation = exchange.observation
-        said = exchange.outcome.said if exchange.outcome is not None else None
-        messages = tuple(utterance.id for utterance in (*observation.heard, *filter(None, (said,))))
-        written = tokens(draft.summary)
-        heard = max(
-            reversed(observation.heard),
-            key=lambda utterance: likeness(tokens(f"{utterance.speaker}: {utterance.text}"), written),
-            default=None,
-        )
-        if heard is not None:
-            return replace(reflex.heard_from(self.owner, heard, observation.turn), messages=messages)
-        source = Source.OBSERVED if exchange.outcome is None else Source.OWN_ACTION
-        return Provenance(source=source, turn=observation.turn, messages=messages)
+            return _Written(notes=None, calls=asked.calls, problems=[f"nothing was remembered: {asked.problem}"])
+        notes: list[Note] = []
+        refused: list[str] = []
+        for draft in asked.value.drafts:
+            if one.unsaid is not None:
+                notes.append(Note(draft=draft, provenance=one.unsaid.provenance))
+                continue
+            source = attributed(self.owner, exchange, draft)
+            if source.refused:
+                refused.append(source.refused)
+            else:
+                notes.append(Note(draft=draft, provenance=source.provenance, evidence=source.evidence))
+        return _Written(notes=notes, calls=asked.calls, problems=list(asked.value.notes), refused=refused)
 
     async def _store(self, notes: Sequence[Note], observation: Observation) -> tuple[Memory, ...]:
         if not notes:
@@ -378,6 +378,7 @@ class SubconsciousAgent:
                 location=observation.location,
                 episode=observation.episode,
                 position=observation.position,
+                evidence=note.evidence,
             )
             for ordinal, note in enumerate(notes)
         )

@@ -296,7 +296,7 @@ async def test_where_several_spoke_a_memory_is_of_the_one_whose_words_it_holds(o
         await open_mind(memory_xml("Tomas says the sluice opens at seven.")).remember(Exchange(observation=talk))
     ).written
     [barge] = (await open_mind(memory_xml("Greta's barge is late.")).remember(Exchange(observation=talk))).written
-    [vague] = (await open_mind(memory_xml("Good day.")).remember(Exchange(observation=talk))).written
+    [vague] = (await open_mind(memory_xml("Mira heard of late things.")).remember(Exchange(observation=talk))).written
 
     assert sluice.provenance.speaker == "Tomas"
     assert barge.provenance.speaker == "Greta"
