@@ -54,7 +54,7 @@ def doomed(memories: Sequence[Memory], ids: Collection[UUID]) -> Doomed:
         gone |= more
     others = [memory for memory in memories if memory.id not in gone]
     again = [_separate(memory) if _merged_into(memory, gone) else memory for memory in others]
-    after = [_without_evidence(memory, gone) for memory in again]
+    after = _regrouped([_without_evidence(memory, gone) for memory in again], gone)
     return Doomed(
         gone=gone,
         changed=tuple(new for new, old in zip(after, others, strict=True) if new is not old),
@@ -80,6 +80,22 @@ def _merged_into(memory: Memory, into: Mapping[UUID, Memory]) -> bool:
 
 def _separate(memory: Memory) -> Memory:
     return replace(memory, superseded_by=None, superseded_at=None)
+
+
+def _regrouped(memories: Sequence[Memory], gone: Mapping[UUID, Memory]) -> list[Memory]:
+    """What restates an erased memory restates the oldest one left of its group."""
+    eldest: dict[UUID, UUID] = {}
+    for memory in sorted(memories, key=lambda memory: (memory.created_at, memory.id)):
+        if memory.restates is not None and memory.restates in gone:
+            eldest.setdefault(memory.restates, memory.id)
+
+    def regrouped(memory: Memory) -> Memory:
+        if memory.restates is None or memory.restates not in gone:
+            return memory
+        first = eldest[memory.restates]
+        return replace(memory, restates=None if first == memory.id else first)
+
+    return [regrouped(memory) for memory in memories]
 
 
 def _without_evidence(memory: Memory, gone: Mapping[UUID, Memory]) -> Memory:

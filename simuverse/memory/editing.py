@@ -311,7 +311,7 @@ class MemoryEditor:
         """Nothing else rests on what an undo would remove."""
         async for entry in self.collection.scan():
             memory = entry.memory
-            links = {*memory.evidence, memory.supersedes, memory.superseded_by}
+            links = {*memory.evidence, memory.supersedes, memory.superseded_by, memory.restates}
             if memory.id not in touched and links & set(made):
                 raise UsageError(
                     f"memory {memory.id} rests on {min(made)}, which this undo would remove; erase it first"

@@ -54,6 +54,41 @@ def merged(memories: Sequence[Memory], *, summary: str | None = None, by: Actor)
     )
 
 
+def absorbed(memory: Memory, other: Memory) -> Memory:
+    """The one with all that the other, which tells the same in other words, has besides.
+
+    Wording and category are those of whichever tells more. To absorb the same again changes nothing, and of several
+    it is no matter in which order they come, but for whose id, place and episode it is.
+    """
+    worded = min((memory, other), key=lambda one: (-len(set(tokens(one.summary))), one.summary, one.category))
+    facts = _distinct(sorted((*memory.critical_information.split("; "), *other.critical_information.split("; "))))
+    return replace(
+        memory,
+        summary=worded.summary,
+        category=worded.category,
+        keywords=_most_telling((*memory.keywords, *other.keywords)),
+        critical_information="; ".join(facts),
+        importance=max(memory.importance, other.importance),
+        created_at=min(memory.created_at, other.created_at),
+        last_accessed_at=max(memory.last_accessed_at, other.last_accessed_at),
+        provenance=replace(
+            memory.provenance,
+            messages=tuple(sorted({*memory.provenance.messages, *other.provenance.messages})),
+        ),
+        evidence=tuple(sorted({*memory.evidence, *other.evidence} - {memory.id})),
+        flags=tuple(sorted({*memory.flags, *other.flags})),
+    )
+
+
+def _most_telling(keywords: Sequence[str]) -> tuple[str, ...]:
+    """As many as there is room for: names and figures first, then the longest."""
+
+    def rank(keyword: str) -> tuple[bool, int, str]:
+        return not (keyword[:1].isupper() or any(map(str.isdigit, keyword))), -len(keyword), keyword
+
+    return tuple(sorted(_distinct(sorted(keywords, key=rank)), key=rank)[:MAX_KEYWORDS])
+
+
 def _told(memory: Memory) -> int:
     return len(set(tokens(f"{memory.summary}\n{memory.critical_information}")))
 

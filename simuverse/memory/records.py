@@ -133,6 +133,7 @@ class Memory:
         anchored: never fades, never merges, is never evicted, never rewritten by a model.
         supersedes, superseded_by, superseded_at: history of a fact that changed.
         forgotten_at: hidden since then; None while it can be recalled.
+        restates: the memory that it may only say again: both are of one group, of which a recall shows one.
 
     The other fields are those of :class:`MemoryDraft`.
     """
@@ -157,6 +158,7 @@ class Memory:
     superseded_at: datetime | None = None
     forgotten_at: datetime | None = None
     flags: tuple[str, ...] = ()
+    restates: UUID | None = None
 
     def __post_init__(self) -> None:
         _check_text(self.summary, self.keywords, self.importance)
@@ -166,6 +168,8 @@ class Memory:
             raise ValueError(f"position {self.position} in an episode is below 0")
         if self.id in self.evidence:
             raise ValueError("a memory can't be its own evidence")
+        if self.restates == self.id:
+            raise ValueError("a memory can't restate itself")
         for name in ("created_at", "last_accessed_at", "superseded_at", "forgotten_at"):
             time: datetime | None = getattr(self, name)
             if time is not None:
@@ -204,6 +208,11 @@ class Memory:
             evidence=evidence,
             anchored=anchored,
         )
+
+    @property
+    def group(self) -> UUID:
+        """The same for all that may say one and the same thing."""
+        return self.restates or self.id
 
     @property
     def current(self) -> bool:

@@ -46,6 +46,7 @@ FULL = Memory(
     supersedes=uuid4(),
     superseded_by=uuid4(),
     superseded_at=LATER,
+    restates=uuid4(),
     forgotten_at=LATER,
     flags=("category_unknown:gossip",),
 )

@@ -1,0 +1,185 @@
+"""Telling whether a text only says again what is known. PURE.
+
+By a sum of signals, each with a round weight. Numbers, dates, names, negation and another person are no matter of
+degree: where one differs, it is no restatement. What is only likely one is kept: a fact lost is worse than an echo
+kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from simuverse.memory.embedding import WordVectors
+from simuverse.memory.statements import Statement, stems
+
+FOREIGN = 0.45
+"""Likeness to the nearest known word below which a word says something of its own."""
+
+_SAME = 0.99
+_PARALLEL = 0.6
+"""Share of their words in the same order from which two texts are made to one pattern."""
+
+_JOINTS = frozenset(
+    ("and", "but", "because", "so", "who", "which", "while", "although", "when", "since", "und", "et", "y")
+)
+
+_FAR = 0.2
+"""Cosine below which nothing but single words is shared."""
+
+_PREFIX = 5
+"""Letters that two words share at their beginning to be taken for relatives, where no table tells."""
+_RELATIVE = 0.8
+
+
+SURE = 2.0
+"""Score from which a text is a restatement: from here on no other was among the labelled pairs."""
+
+SURE_OF_OWN = 0.5
+"""The same for what one says oneself of what came to mind, or stands in one's prompt, this very turn: one says little
+else of it, and what one says one knew."""
+
+LIKELY = 0.0
+"""Score from which a text is linked to what it may restate: about as often right as not, below."""
+
+_BASE = -6.5
+"""So that a text of which nothing is known, held 0 and cosine 0, is no restatement by far."""
+
+_HELD, _COSINE = 6.0, 4.0
+"""Words known one by one tell most; the vectors of whole sentences, where names weigh as well, less."""
+
+_FEW = 1
+"""Words of its own that a sure restatement may have: two are enough to tell something beside it."""
+
+_FOREIGN, _REPLACED, _CONFIRMS = -0.5, -2.0, 2.5
+"""A word of its own is mostly a paraphrase's, yet tells; one put in another's place mostly makes another fact; and
+whoever says that it was said before is believed, up to a point."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Echo:
+    """How a draft compares with what is known.
+
+    Args:
+        held: mean likeness of its words to the nearest known ones, 0 to 1.
+        cosine: of both texts, -1 to 1.
+        foreign: words that are like none of the known.
+        replaced: words that stand where the known text, made to the same pattern, has another.
+        confirms: it says that it was said before.
+        adds: it goes on, after "and" or the like, with a word of its own.
+    """
+
+    held: float
+    cosine: float
+    foreign: int
+    replaced: int
+    confirms: bool
+    adds: bool
+
+    @property
+    def score(self) -> float:
+        """Above 0 it is more likely a restatement than not."""
+        parts = _HELD * self.held + _COSINE * self.cosine + _FOREIGN * self.foreign + _REPLACED * self.replaced
+        return _BASE + parts + _CONFIRMS * self.confirms
+
+    def is_sure(self, least: float = SURE) -> bool:
+        return not self.adds and self.foreign <= _FEW and self.score >= least
+
+    @property
+    def is_likely(self) -> bool:
+        """So that it is to be linked."""
+        return not self.replaced and self.score >= LIKELY
+
+
+def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVectors | None = None) -> Echo | None:
+    """None where it is no restatement, whatever else they share.
+
+    That is where the draft holds a number, date, colour or name that the known text hasn't; where one of both denies;
+    where it speaks of whoever says it, and the known text of somebody else; where it says that something else held
+    before; and where both have hardly anything to do with each other.
+
+    Args:
+        table: of word vectors, so that words of like meaning count; without one only relatives in spelling do.
+    """
+    if cosine < _FAR or _differs(draft, known):
+        return None
+    own = tuple(word for word in draft.words if word not in _name_of(known.speaker))
+    best = _best(own, _words(known), table)
+    return Echo(
+        held=float(np.mean(best)) if best else 1.0,
+        cosine=cosine,
+        foreign=sum(one < FOREIGN for one in best),
+        replaced=_replaced(draft, known),
+        confirms=draft.confirms,
+        adds=_goes_on(draft, [word for word, one in zip(own, best, strict=True) if one < FOREIGN]),
+    )
+
+
+def _differs(draft: Statement, known: Statement) -> bool:
+    if draft.empty or known.empty:
+        return draft.spoken != known.spoken
+    return (
+        bool(draft.particulars - known.particulars)
+        or draft.negated != known.negated
+        or (draft.changes and not known.changes)
+        or _other_person(draft, known)
+        or not all(_known_name(name, _words(known)) for name in draft.names)
+    )
+
+
+def _words(known: Statement) -> tuple[str, ...]:
+    return (*known.words, *known.names, *_name_of(known.speaker))
+
+
+def _goes_on(draft: Statement, foreign: Sequence[str]) -> bool:
+    joints = [place for place, word in enumerate(draft.spoken) if word in _JOINTS and place > 1]
+    return bool(joints) and not set(foreign).isdisjoint(draft.spoken[joints[0] :])
+
+
+def _name_of(speaker: str) -> tuple[str, ...]:
+    return tuple(speaker.casefold().split())
+
+
+def _known_name(name: str, known: tuple[str, ...]) -> bool:
+    return name in known or any(stems(name) & stems(word) for word in known)
+
+
+def _other_person(draft: Statement, known: Statement) -> bool:
+    if not draft.of_speaker or draft.speaker == known.speaker or known.of_listener:
+        return False
+    return not set(_name_of(draft.speaker)) & set(known.spoken)
+
+
+def _best(words: tuple[str, ...], known: tuple[str, ...], table: WordVectors | None) -> list[float]:
+    """Likeness of each word to the nearest of the known."""
+    if not words or not known:
+        return [0.0] * len(words)
+    likeness = np.zeros((len(words), len(known)))
+    if table is not None:
+        vectors = table.word_vectors(known)
+        likeness = np.stack([np.vecdot(vectors, word) for word in table.word_vectors(words)]).astype(np.float64)
+    for row, word in enumerate(words):
+        for column, other in enumerate(known):
+            if word == other:
+                likeness[row, column] = 1.0
+            elif shared := stems(word) & stems(other):
+                likeness[row, column] = len(shared) / len(stems(word))
+            elif table is None and word[:_PREFIX] == other[:_PREFIX] and len(word) > _PREFIX < len(other):
+                likeness[row, column] = _RELATIVE
+    return [float(one) for one in np.clip(likeness.max(axis=1), 0.0, 1.0)]
+
+
+def _replaced(draft: Statement, known: Statement) -> int:
+    """Stretches of the same length that differ, in texts that run alike otherwise; words without meaning count not."""
+    matcher = SequenceMatcher(None, known.spoken, draft.spoken, autojunk=False)
+    if matcher.ratio() < _PARALLEL:
+        return 0
+    count = 0
+    for kind, start, end, other_start, other_end in matcher.get_opcodes():
+        if kind == "replace" and end - start == other_end - other_start:
+            pairs = zip(known.spoken[start:end], draft.spoken[other_start:other_end], strict=True)
+            count += sum(a in known.words and b in draft.words and not stems(a) & stems(b) for a, b in pairs)
+    return count

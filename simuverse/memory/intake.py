@@ -1,0 +1,426 @@
+"""What becomes of a draft on its way into a store: refused, merged, put in another's place, linked, or just stored.
+
+A draft that surely says no more than what came to mind this turn, or than the prompt, is refused. So is one's own
+speech that says again what one knows, and what the same voice says twice within a day: that refreshes the memory there
+is. Wordings of one thing by one voice are merged. A fact that changed takes the place of the old one, which is kept as
+past. What is only likely a restatement is stored, and linked to what it seems to restate: a group, of which a recall
+shows one. No model is asked, and whatever changes a memory that is there is in the record of changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from uuid import UUID
+
+import numpy as np
+
+from simuverse.memory.analysis import query_terms, tokens
+from simuverse.memory.audit import AuditLog, Change
+from simuverse.memory.changed_facts import held_before, replaced_by
+from simuverse.memory.changing import RecordedChanges
+from simuverse.memory.clock import Clock
+from simuverse.memory.echoes import SURE, SURE_OF_OWN, Echo, compared
+from simuverse.memory.embedding import Embedder, Vectors, WordVectors
+from simuverse.memory.merging import absorbed
+from simuverse.memory.records import Memory, MemoryFilter, SearchType, Source
+from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
+from simuverse.memory.store import Entry, MemoryCollection, SearchRequest, Vector
+
+NEAREST = 12
+"""Memories that a draft is compared with: what it restates is among the first, what it replaces may stand behind some
+others on the same subject."""
+
+ONE_EVENT = timedelta(days=1)
+"""How far apart the same may be told and still be one event. Beyond, it is kept, and linked: it may have happened
+again."""
+
+_PROMPT_NEAR = 0.6
+"""Cosine below which no sentence of a prompt has ever been restated."""
+
+_RELATIVE_DAYS = frozenset(("today", "tomorrow", "yesterday", "tonight"))
+"""Said on another day, they mean another one."""
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_LEANING = re.compile(
+    r"(?:and|but|so|because|then|he|she|it|they|this|that|these|those|his|her|its|their|there)\b", re.IGNORECASE
+)
+"""Begins a sentence that can't be understood without the one before it."""
+
+_EXEMPT = (Source.SEED, Source.OPERATOR)
+"""Whoever writes these means them to be there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Taken:
+    """What became of some drafts.
+
+    Args:
+        written: stored, whole or in part.
+        refused: why one wasn't, a sentence each.
+        merged: memories that took one in, as they are since.
+        past: memories that one took the place of, as they are since.
+    """
+
+    written: tuple[Memory, ...] = ()
+    refused: tuple[str, ...] = ()
+    merged: tuple[Memory, ...] = ()
+    past: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Known:
+    """Something that a draft is compared with.
+
+    Args:
+        memory: None for a sentence of a prompt.
+        shown: whether it was in this turn's prompts.
+    """
+
+    memory: Memory | None
+    statement: Statement
+    vector: Vector | None
+    cosine: float | None = None
+    shown: bool = False
+
+    def cosine_to(self, vector: Vector) -> float:
+        return float(np.vecdot(self.vector, vector)) if self.vector is not None else self.cosine or 0.0
+
+
+@dataclass(kw_only=True, slots=True)
+class _Plan:
+    """What is to be done for all drafts of a turn together."""
+
+    adds: list[Entry] = field(default_factory=list[Entry])
+    merges: list[tuple[Memory, Entry]] = field(default_factory=list[tuple[Memory, Entry]])
+    replaced: list[tuple[Memory, Memory, str]] = field(default_factory=list[tuple[Memory, Memory, str]])
+    refreshed: list[Memory] = field(default_factory=list[Memory])
+    refused: list[str] = field(default_factory=list[str])
+
+
+class Intake:
+    """Takes one owner's drafts in.
+
+    Args:
+        prompts: sentences that are in the owner's prompts at all times, and so are no news.
+    """
+
+    def __init__(
+        self,
+        collection: MemoryCollection,
+        embedder: Embedder,
+        clock: Clock,
+        audit: AuditLog,
+        *,
+        prompts: Sequence[str] = (),
+    ) -> None:
+        self.collection = collection
+        self._embedder = embedder
+        self._table = embedder if isinstance(embedder, WordVectors) else None
+        self._audit = audit
+        self._changes = RecordedChanges(collection, embedder, clock, audit, by="rules", name="")
+        self._clock = clock
+        self._prompts = tuple(dict.fromkeys(prompts))
+        self._prompt_vectors: Vectors | None = None
+
+    async def take(self, drafts: Sequence[Memory], *, shown: Sequence[Memory] = ()) -> Taken:
+        """Args:
+            drafts: as they would be stored. One whose id is there already stays as it is there.
+            shown: what came to mind in the same turn.
+
+        Raises:
+            StoreError, EmbedderError: they couldn't be stored, or only some of them; to try again does no harm.
+        """
+        there = {memory.id: memory for memory in await self.collection.get([draft.id for draft in drafts])}
+        new = [draft for draft in drafts if draft.id not in there]
+        plan = _Plan()
+        if new:
+            vectors = await self._embedder.embed([memory.summary for memory in (*new, *shown)])
+            known = self._known(shown, vectors[len(new) :])
+            found = await asyncio.gather(
+                *(self._nearest(draft, vector) for draft, vector in zip(new, vectors, strict=False))
+            )
+            for draft, vector, near in zip(new, vectors, found, strict=False):
+                await self._decide(draft, vector, [*known, *near, *_pending(plan)], plan)
+        return await self._carry_out(plan, drafts, there)
+
+    # --- what is known ----------------------------------------------------------------------------------------------
+
+    def _known(self, shown: Sequence[Memory], vectors: Vectors) -> list[_Known]:
+        return [
+            _Known(memory=memory, statement=statement_of(memory), vector=vector, shown=True)
+            for memory, vector in zip(shown, vectors, strict=True)
+        ]
+
+    async def _nearest(self, draft: Memory, vector: Vector) -> list[_Known]:
+        """Of the memories there are, past and hidden ones excepted, the nearest; and of a sentence in the prompts."""
+        if draft.provenance.source in _EXEMPT:
+            return []
+        request = SearchRequest(
+            search_type=SearchType.HYBRID, terms=query_terms(draft.summary), vector=vector, limit=NEAREST
+        )
+        wanted = held_before(statement_of(draft))
+        requests = [request]
+        if wanted:
+            about = MemoryFilter(about=speaker_of(draft)) if tokens(speaker_of(draft)) else request.filter
+            requests.append(replace(request, search_type=SearchType.KEYWORD, terms=query_terms(wanted), filter=about))
+        hits = {
+            hit.memory.id: hit
+            for found in await asyncio.gather(*map(self.collection.search, requests))
+            for hit in found
+        }
+        near = [
+            _Known(memory=hit.memory, statement=statement_of(hit.memory), vector=None, cosine=hit.cosine)
+            for hit in hits.values()
+        ]
+        return [*near, *await self._from_prompts(vector)]
+
+    async def _from_prompts(self, vector: Vector) -> list[_Known]:
+        if not self._prompts:
+            return []
+        if self._prompt_vectors is None:
+            self._prompt_vectors = await self._embedder.embed(self._prompts)
+        near = np.vecdot(self._prompt_vectors, vector)
+        owner = self.collection.owner
+        return [
+            _Known(
+                memory=None,
+                statement=said(self._prompts[place], by=owner),
+                vector=self._prompt_vectors[place],
+                shown=True,
+            )
+            for place in np.flatnonzero(near >= _PROMPT_NEAR).tolist()
+        ]
+
+    # --- deciding ---------------------------------------------------------------------------------------------------
+
+    async def _decide(self, draft: Memory, vector: Vector, known: Sequence[_Known], plan: _Plan) -> None:
+        if draft.provenance.source in _EXEMPT:
+            plan.adds.append(Entry(memory=draft, vector=vector))
+            return
+        statement = statement_of(draft)
+        compared_ = ((one, self._compared(draft, statement, vector, one)) for one in known)
+        echoes = [(one, echo) for one, echo in compared_ if echo is not None]
+        sure = [(one, echo) for one, echo in echoes if echo.is_sure(_least(draft, one))]
+        shown = next((one for one, _ in sure if one.shown), None)
+        if shown is not None:
+            self._refuse(draft, shown, plan)
+            return
+        entry = Entry(memory=draft, vector=vector)
+        told = [one for one, _ in sure if one.memory is not None]
+        if not _is_deed(draft) and self._told_again(entry, statement, told, plan):
+            return
+        if self._replaces(draft, statement, known, plan):
+            plan.adds.append(entry)
+            return
+        parts = _SENTENCE.split(statement.text)
+        if len(parts) > 1 and await self._kept_in_part(draft, parts, known, plan):
+            return
+        plan.adds.append(replace(entry, memory=self._linked(draft, statement, vector, known, echoes)))
+
+    def _compared(self, draft: Memory, statement: Statement, vector: Vector, known: _Known) -> Echo | None:
+        if _on_another_day(draft, statement, known):
+            return None
+        return compared(statement, known.statement, cosine=known.cosine_to(vector), table=self._table)
+
+    def _refuse(self, draft: Memory, known: _Known, plan: _Plan) -> None:
+        if known.memory is None:
+            plan.refused.append(f"restates the prompt: {draft.summary}")
+            return
+        plan.refused.append(f"restates a {'flashback' if known.shown else 'memory'}: {draft.summary}")
+        plan.refreshed.append(known.memory)
+
+    def _told_again(self, entry: Entry, statement: Statement, told: Sequence[_Known], plan: _Plan) -> bool:
+        """Whether the same was told before by whoever tells it, or is one's own saying of what one knows."""
+        draft = entry.memory
+        for one in told:
+            assert one.memory is not None
+            voice = same_voice(draft, one.memory)
+            soon = abs(draft.created_at - one.memory.created_at) <= ONE_EVENT
+            if voice and soon and not one.memory.anchored and self._same(statement, entry.vector, one):
+                plan.merges.append((one.memory, entry))
+                return True
+            if (voice and soon) or (not voice and _is_own_speech(draft)):
+                self._refuse(draft, one, plan)
+                return True
+        return False
+
+    def _same(self, statement: Statement, vector: Vector, known: _Known) -> bool:
+        """Whether the known text tells no more than the draft either, which is known not to tell more than it."""
+        echo = compared(known.statement, statement, cosine=known.cosine_to(vector), table=self._table)
+        return echo is not None and echo.is_sure() and statement.particulars == known.statement.particulars
+
+    def _replaces(self, draft: Memory, statement: Statement, known: Sequence[_Known], plan: _Plan) -> bool:
+        if _is_deed(draft):
+            return False
+        old = {
+            one.memory.id: (one.memory, found.why)
+            for one in known
+            if one.memory is not None
+            and one.memory.current
+            and not one.memory.anchored
+            and same_voice(draft, one.memory)
+            and one.memory.created_at <= draft.created_at
+            and (found := replaced_by(one.statement, statement)) is not None
+        }
+        plan.replaced += [(memory, draft, why) for memory, why in old.values()]
+        return bool(old)
+
+    async def _kept_in_part(self, draft: Memory, parts: Sequence[str], known: Sequence[_Known], plan: _Plan) -> bool:
+        """Whether some sentences of it are nothing but echoes, so that the others are stored alone, or none."""
+        own = [one for one in known if one.shown or (_is_own_speech(draft) and one.memory is not None)]
+        if not own:
+            return False
+        vectors = await self._embedder.embed([*parts])
+        by = speaker_of(draft)
+        echoed = [
+            self._echoed(draft, said(part, by=by), vector, own) for part, vector in zip(parts, vectors, strict=True)
+        ]
+        sources = [one for one in echoed if one is not None]
+        if not sources:
+            return False
+        if len(sources) == len(parts):
+            self._refuse(draft, sources[0], plan)
+            return True
+        left = [part for part, one in zip(parts, echoed, strict=True) if one is None]
+        if any(_LEANING.match(part) for part in left):
+            return False
+        only = _in_part(draft, " ".join(left))
+        [vector] = await self._embedder.embed([only.summary])
+        plan.adds.append(Entry(memory=only, vector=vector))
+        return True
+
+    def _echoed(self, draft: Memory, part: Statement, vector: Vector, known: Sequence[_Known]) -> _Known | None:
+        for one in known:
+            echo = self._compared(draft, part, vector, one)
+            if echo is not None and echo.is_sure(_least(draft, one)):
+                return one
+        return None
+
+    def _linked(
+        self,
+        draft: Memory,
+        statement: Statement,
+        vector: Vector,
+        known: Sequence[_Known],
+        echoes: Sequence[tuple[_Known, Echo]],
+    ) -> Memory:
+        """With a link to what it may restate, or tells more of; and no more important than that."""
+        if _is_deed(draft):
+            return draft
+        likely = [(echo.score, one.memory) for one, echo in echoes if one.memory is not None and echo.is_likely]
+        if likely:
+            return _link(draft, max(likely, key=lambda each: (each[0], str(each[1].id)))[1])
+        for one in known:
+            if one.memory is None or not (one.shown or same_voice(draft, one.memory)):
+                continue
+            back = compared(one.statement, statement, cosine=one.cosine_to(vector), table=self._table)
+            if back is not None and back.is_sure():
+                return _link(draft, one.memory, importance=False)
+        return draft
+
+    # --- doing ------------------------------------------------------------------------------------------------------
+
+    async def _carry_out(self, plan: _Plan, drafts: Sequence[Memory], there: dict[UUID, Memory]) -> Taken:
+        if plan.adds:
+            await self.collection.add(plan.adds)
+        now = self._clock.now()
+        if plan.refreshed:
+            await self.collection.touch([memory.id for memory in plan.refreshed], now)
+        merged: dict[UUID, Memory] = {}
+        past: list[Memory] = []
+        written = {entry.memory.id: entry.memory for entry in plan.adds}
+        if plan.merges or plan.replaced:
+            async with self._audit.held():
+                for memory, entry in plan.merges:
+                    merged[memory.id] = await self._merge(merged.get(memory.id, memory), entry)
+                for number, (old, new, why) in enumerate(plan.replaced):
+                    first = all(other is not new for _, other, _ in plan.replaced[:number])
+                    gone, present = await self._supersede(old, written[new.id], why, link=first)
+                    past.append(gone)
+                    written[present.id] = present
+        kept = [there.get(draft.id) or written.get(draft.id) for draft in drafts]
+        return Taken(
+            written=tuple(memory for memory in kept if memory is not None),
+            refused=tuple(plan.refused),
+            merged=tuple(merged.values()),
+            past=tuple(past),
+        )
+
+    async def _merge(self, memory: Memory, entry: Entry) -> Memory:
+        """An undo brings back the memory as it was, and the draft beside it."""
+        one = absorbed(memory, entry.memory)
+        if one == memory:
+            return memory
+        change = await self._audit.intend(
+            Change(
+                owner=self.collection.owner,
+                kind="merge",
+                by="rules",
+                at=self._clock.now(),
+                why="the same was told again",
+                ids=(memory.id,),
+                before=(memory, entry.memory),
+                after=(one,),
+            )
+        )
+        worded = one.summary != memory.summary
+        await self.collection.update([Entry(memory=one, vector=entry.vector) if worded else one])
+        await self._audit.settle(change, "done")
+        return one
+
+    async def _supersede(self, old: Memory, new: Memory, why: str, *, link: bool) -> tuple[Memory, Memory]:
+        past = old.superseded(by=new.id, at=new.created_at)
+        present = replace(new, supersedes=old.id) if link else new
+        await self._changes.make("supersede", [old.id, new.id], [old, new], [past, present], why)
+        return past, present
+
+
+def _pending(plan: _Plan) -> Iterable[_Known]:
+    """What is to be stored of the same turn."""
+    for entry in plan.adds:
+        yield _Known(memory=entry.memory, statement=statement_of(entry.memory), vector=entry.vector)
+
+
+def _least(draft: Memory, known: _Known) -> float:
+    return SURE_OF_OWN if known.shown and _is_own_speech(draft) else SURE
+
+
+def _is_deed(memory: Memory) -> bool:
+    """What was done and not said: to do it again is another event."""
+    return memory.provenance.source is Source.OWN_ACTION and not memory.provenance.messages
+
+
+def _is_own_speech(memory: Memory) -> bool:
+    return memory.provenance.source is Source.OWN_ACTION and bool(memory.provenance.messages)
+
+
+def _on_another_day(draft: Memory, statement: Statement, known: _Known) -> bool:
+    relative = statement.particulars & _RELATIVE_DAYS
+    return bool(relative) and known.memory is not None and known.memory.created_at.date() != draft.created_at.date()
+
+
+def _link(draft: Memory, to: Memory, *, importance: bool = True) -> Memory:
+    """Args: importance: whether it is held down to that of what it restates."""
+    return replace(
+        draft,
+        restates=to.restates or to.id,
+        evidence=(to.id,) if _is_own_speech(draft) else draft.evidence,
+        importance=min(draft.importance, to.importance) if importance else draft.importance,
+    )
+
+
+def _in_part(draft: Memory, text: str) -> Memory:
+    """With what of keywords and critical information is in that part."""
+    prefix = f"{speaker_of(draft)}: "
+    words = set(tokens(text))
+    held = [one for one in draft.critical_information.split(", ") if one and set(tokens(one)) <= words]
+    return replace(
+        draft,
+        summary=(prefix if draft.summary.startswith(prefix) else "") + text,
+        keywords=tuple(keyword for keyword in draft.keywords if set(tokens(keyword)) <= words),
+        critical_information=", ".join(held),
+    )

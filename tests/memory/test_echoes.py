@@ -1,0 +1,115 @@
+"""What says nothing new, what may say nothing new, and what surely does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simuverse.bench.labelled_pairs import labelled_pairs
+from simuverse.memory.echoes import SURE_OF_OWN, Echo, compared
+from simuverse.memory.embedders.hashing import HashingEmbedder
+from simuverse.memory.statements import said
+
+
+async def echo(draft: str, known: str, *, by: str = "Mira", known_by: str = "Mira") -> Echo | None:
+    one, other = await HashingEmbedder().embed([draft, known])
+    return compared(said(draft, by=by), said(known, by=known_by), cosine=float(one @ other))
+
+
+KNOWN = "I saw the red ball behind the cafe, when the lab door was open at half past nine."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KNOWN,
+        "Behind the cafe I saw the red ball.",
+        "When the lab door was open, at half past nine, I saw the red ball behind the cafe!",
+    ],
+)
+async def test_the_same_in_other_words_of_its_own_is_surely_a_restatement(text: str) -> None:
+    found = await echo(text, KNOWN)
+    assert found is not None
+    assert found.is_sure()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I saw the red ball behind the cafe, when the lab door was open at half past ten.",
+        "I saw 2 red balls behind the cafe.",
+        "I saw the blue ball behind the cafe.",
+        "I didn't see the red ball behind the cafe.",
+        "I saw Greta behind the cafe with the red ball.",
+        "Now the red ball is behind the cafe.",
+        "Bread is baked at dawn.",
+    ],
+)
+async def test_another_number_colour_or_name_a_denial_or_a_change_is_no_restatement_at_all(text: str) -> None:
+    assert await echo(text, KNOWN) is None
+
+
+async def test_who_speaks_of_oneself_doesnt_restate_another() -> None:
+    assert await echo("I am allergic to walnuts.", "I am allergic to walnuts.", by="Joel") is None
+    found = await echo("You are allergic to walnuts.", "I am allergic to walnuts.", by="Ada")
+    assert found is not None
+    assert found.is_sure()
+
+
+async def test_what_goes_on_after_an_echo_is_never_sure() -> None:
+    found = await echo(
+        "The choir meets in the school hall, and Joel is its tenor.", "The choir meets in the school hall."
+    )
+    assert found is None or not found.is_sure(SURE_OF_OWN)
+
+
+async def test_one_word_in_anothers_place_is_never_linked() -> None:
+    found = await echo("We buried the dog under the plum tree.", "We buried the dog under the pear tree.")
+    assert found is not None
+    assert found.replaced == 1
+    assert not found.is_likely
+
+
+async def test_a_confirmation_is_believed() -> None:
+    plain = await echo("The boat goes from the pier at half past four.", "The ferry leaves the pier at half past four.")
+    confirmed = await echo(
+        "As you said, the boat goes from the pier at half past four.", "The ferry leaves the pier at half past four."
+    )
+    assert plain is not None
+    assert confirmed is not None
+    assert confirmed.score > plain.score + 1
+
+
+async def test_of_the_labelled_pairs_no_new_fact_is_refused_and_most_restatements_are_told() -> None:
+    pairs = labelled_pairs()
+    sure = dict.fromkeys(("restated", "new", "changed", "contradicting"), 0)
+    for pair in pairs:
+        found = await echo(str(pair.draft), str(pair.known), by=pair.draft.speaker, known_by=pair.known.speaker)
+        sure[pair.kind] += found is not None and found.is_sure()
+    assert len(pairs) == 300
+    assert sure["new"] == sure["changed"] == sure["contradicting"] == 0
+    assert sure["restated"] >= 50
+
+
+words = st.lists(st.sampled_from(["ball", "mill", "rain", "oven", "key", "9", "Mira"]), min_size=1, max_size=8)
+
+
+@settings(deadline=None)
+@given(words, st.randoms(use_true_random=False))
+def test_a_text_restates_itself_in_any_order_of_its_words_unless_one_takes_anothers_place(
+    text: list[str], random: object
+) -> None:
+    one = said(" ".join(text), by="Ada")
+    found = compared(one, said(" ".join(text[::-1]), by="Ada"), cosine=1.0)
+    assert found is not None
+    assert found.held == 1.0
+    assert found.foreign == 0
+
+
+@pytest.mark.parametrize("text", ["我把红球放在喷泉旁边", "Я оставил красный мяч у фонтана", "تركت الكرة قرب النافورة"])
+async def test_it_is_the_same_in_any_script(text: str) -> None:
+    found = await echo(text, text)
+    assert found is not None
+    assert found.is_sure()
+    assert await echo("Greta bakes bread.", text) is None

@@ -1,0 +1,91 @@
+"""What a statement is taken apart into."""
+
+from __future__ import annotations
+
+import pytest
+
+from simuverse.memory.records import Provenance, Source
+from simuverse.memory.statements import said, same_voice, statement_of
+from tests.contracts.memory_reference import memory
+
+
+def test_the_speaker_before_a_memory_is_no_part_of_what_it_says() -> None:
+    by = Provenance(source=Source.SAID_BY, speaker="Mira")
+    statement = statement_of(memory("Mira: The mill stands still.", provenance=by))
+    assert (statement.speaker, statement.text) == ("Mira", "The mill stands still.")
+    assert statement == said("The mill stands still.", by="Mira")
+
+
+@pytest.mark.parametrize(
+    ("text", "particulars"),
+    [
+        ("We have eleven goats and 4 hens.", {"11", "4"}),
+        ("Come on the 14th at half past nine.", {"14", "half", "9"}),
+        ("The choir meets on Tuesdays in May.", {"tuesday"}),
+        ("The red barge lies north of the mill.", {"red", "north"}),
+        ("It lies at (40, 60).", {"40", "60"}),
+        ("One never knows.", set[str]()),
+    ],
+)
+def test_numbers_dates_colours_and_directions_are_particulars(text: str, particulars: set[str]) -> None:
+    assert said(text, by="Mira").particulars == particulars
+
+
+@pytest.mark.parametrize(
+    ("text", "denies"),
+    [
+        ("I like rain.", False),
+        ("I don't like rain.", True),
+        ("I never said nothing.", False),
+        ("Ich mag keinen Regen.", True),
+        ("Je n'aime pas la pluie.", True),
+        ("Я не люблю дождь.", True),
+        ("我不喜欢雨。", True),
+    ],
+)
+def test_an_odd_number_of_negations_denies(text: str, denies: bool) -> None:
+    assert said(text, by="Mira").negated is denies
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "As you said, the mill stands still.",
+        "I remember that the mill stands still.",
+        "The mill stands still, you told me.",
+        "Yes, the mill stands still.",
+    ],
+)
+def test_what_is_put_around_words_heard_before_is_left_out_and_confirms(text: str) -> None:
+    statement = said(text, by="Mira")
+    assert statement.confirms
+    assert statement.spoken == ("the", "mill", "stands")
+
+
+def test_still_tells_nothing_and_confirms_nothing() -> None:
+    assert not said("He still cries about the dog.", by="Mira").confirms
+    assert "still" not in said("He still cries about the dog.", by="Mira").spoken
+
+
+def test_pronouns_of_the_speaker_are_told_from_those_of_the_listener() -> None:
+    mine, yours = said("My brother mends clocks.", by="Mira"), said("Your brother mends clocks.", by="Ada")
+    assert (mine.of_speaker, mine.of_listener) == (True, False)
+    assert (yours.of_speaker, yours.of_listener) == (False, True)
+    assert mine.words == yours.words
+    assert not said("Поезд отправляется вечером.", by="Mira").of_speaker
+
+
+def test_names_are_words_with_a_capital_within_a_sentence() -> None:
+    assert said("Carla and Mira's boat went to Lundby on Monday.", by="Ada").names == {"mira", "lundby"}
+
+
+def test_a_voice_is_a_mouth_however_it_was_overheard() -> None:
+    to_me = memory("Mira: I am ill.", 1, provenance=Provenance(source=Source.SAID_BY, speaker="Mira"))
+    to_others = memory(
+        "Mira: I am ill.", 2, provenance=Provenance(source=Source.TOLD, speaker="Mira", listener="Tomas")
+    )
+    by_another = memory("Joel: I am ill.", 3, provenance=Provenance(source=Source.SAID_BY, speaker="Joel"))
+    own = memory("Jade: I am ill.", 4, provenance=Provenance(source=Source.OWN_ACTION))
+    assert same_voice(to_me, to_others)
+    assert not same_voice(to_me, by_another)
+    assert not same_voice(to_me, own)
