@@ -1,20 +1,23 @@
 """What models are shown, and the forms they answer in, written as XML.
 
 One element a line, in a fixed order; what is blank is left out. lxml escapes everything, so no text can close its
-element or open another; characters that XML can't hold are dropped. Times are UTC, to the minute.
+element or open another; characters that XML can't hold, or that nobody could see, are dropped, and names are shown so
+that none passes for another. Times are UTC, to the minute.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from lxml import etree
 
 from simuverse.agents.turn import Observation, Outcome, Persona, Tool, ToolCall, Turn, Utterance
 from simuverse.agents.xml_repair import ILLEGAL
-from simuverse.memory.records import IMPORTANCE_MAX, Flashback, MemoryDraft, MemoryQuery
+from simuverse.memory.naming import in_one_line, shown, visible
+from simuverse.memory.records import IMPORTANCE_MAX, Flashback, MemoryDraft, MemoryQuery, Provenance
 
 _ILLEGAL = re.compile(ILLEGAL)
 
@@ -27,13 +30,14 @@ def render_flashbacks(flashbacks: Sequence[Flashback]) -> str:
     for flashback in flashbacks:
         memory = flashback.memory
         element = etree.SubElement(root, "flashback")
-        _add(element, "summary", memory.summary)
+        _add(element, "summary", in_one_line(_legal(memory.summary)), keep=True)
         _add(element, "category", memory.category)
         _add(element, "time", _minutes(memory.created_at))
-        _add(element, "source", memory.provenance.describe())
-        _add(element, "critical_information", memory.critical_information)
+        _add(element, "source", _source(memory.provenance))
+        vital = memory.critical_information
+        _add(element, "critical_information", in_one_line(_legal(vital)), keep=vital != "")
         _add(element, "importance", f"{memory.importance}/{IMPORTANCE_MAX}")
-    return _text(root)
+    return _prompt(root)
 
 
 def render_situation(observation: Observation) -> str:
@@ -43,7 +47,7 @@ def render_situation(observation: Observation) -> str:
     _add_all(root, "carrying", "item", observation.carrying)
     _add(root, "answer", observation.answer)
     _add_all(root, "intentions", "intention", observation.intentions)
-    return _text(root)
+    return _prompt(root)
 
 
 def render_exchange(observation: Observation, call: ToolCall | None, outcome: Outcome | None, owner: str) -> str:
@@ -61,7 +65,7 @@ def render_exchange(observation: Observation, call: ToolCall | None, outcome: Ou
         _add_said(root, said)
     if outcome is not None:
         _add(root, "outcome", outcome.sentence)
-    return _text(root)
+    return _prompt(root)
 
 
 def render_tools(tools: Sequence[Tool]) -> str:
@@ -76,7 +80,7 @@ def render_tools(tools: Sequence[Tool]) -> str:
             if parameter.options:
                 part.set("options", _legal(", ".join(parameter.options)))
             part.text = _legal(parameter.description)
-    return _text(root)
+    return _prompt(root)
 
 
 def render_persona(persona: Persona) -> str:
@@ -87,7 +91,7 @@ def render_persona(persona: Persona) -> str:
     _add(root, "speech", persona.speech)
     _add_all(root, "facts", "fact", persona.facts)
     _add_all(root, "wishes", "wish", persona.wishes)
-    return _text(root)
+    return _prompt(root)
 
 
 def render_queries(queries: Sequence[MemoryQuery]) -> str:
@@ -150,9 +154,9 @@ def _add_surroundings(root: etree._Element, observation: Observation) -> None:
 
 def _add_said(parent: etree._Element, utterance: Utterance) -> None:
     """Without ``to`` it was said to everyone in earshot."""
-    said = etree.SubElement(parent, "said", by=_legal(utterance.speaker))
+    said = etree.SubElement(parent, "said", by=_legal(shown(utterance.speaker)))
     if utterance.to is not None:
-        said.set("to", _legal(utterance.to))
+        said.set("to", _legal(shown(utterance.to)))
     said.text = _legal(utterance.text)
 
 
@@ -174,6 +178,12 @@ def _add(parent: etree._Element, name: str, text: str, *, keep: bool = False) ->
         etree.SubElement(parent, name).text = _legal(text)
 
 
+def _source(provenance: Provenance) -> str:
+    speaker = provenance.speaker and shown(provenance.speaker)
+    listener = provenance.listener and shown(provenance.listener)
+    return replace(provenance, speaker=speaker, listener=listener).describe()
+
+
 def _legal(text: str) -> str:
     return _ILLEGAL.sub("", text)
 
@@ -184,6 +194,10 @@ def _minutes(time: datetime) -> str:
 
 def _iso(time: datetime) -> str:
     return time.isoformat().replace("+00:00", "Z")
+
+
+def _prompt(root: etree._Element) -> str:
+    return visible(_text(root))
 
 
 def _text(root: etree._Element) -> str:
