@@ -98,8 +98,14 @@ def tokens(text: str) -> list[str]:
 def content_words(text: str) -> tuple[str, ...]:
     """Words as they are written, in lower case and whole, without stop words; repeats kept."""
     words = _words(text)
-    stop = _stop_words(_language(words))
-    return tuple(word for word in words if word.partition("'")[0] not in stop and any(map(str.isalnum, word)))
+    language = _language(words)
+    return tuple(word for word in words if _tells(word, language))
+
+
+@lru_cache(maxsize=_CACHED_WORDS)
+def _tells(word: str, language: str) -> bool:
+    """Whether it is more than a stop word or a stray mark."""
+    return word.partition("'")[0] not in _stop_words(language) and any(map(str.isalnum, word))
 
 
 def query_terms(text: str) -> tuple[str, ...]:

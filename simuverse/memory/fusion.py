@@ -6,29 +6,37 @@ summed with the legs' weights. So a score tells who is better in this search, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from uuid import UUID
+from collections.abc import Callable, Hashable, Sequence
+from itertools import starmap
+from math import inf
+from operator import itemgetter
+from typing import Generic, NamedTuple, TypeVar
+
+Document = TypeVar("Document", bound=Hashable)
+"""Whatever names a document: its id, or a store's own number for it."""
 
 TIE = 1e-7
 """Scores less than this apart are equal: about the last place of the 32-bit floats that Weaviate computes with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple, Generic[Document]):
     """A document of either leg.
 
     Args:
         score: 0 to 1.
     """
 
-    id: UUID
+    id: Document
     score: float
 
 
 def relative_score_fusion(
-    *, semantic: Sequence[tuple[UUID, float]], keyword: Sequence[tuple[UUID, float]], alpha: float
-) -> list[Fused]:
+    *,
+    semantic: Sequence[tuple[Document, float]],
+    keyword: Sequence[tuple[Document, float]],
+    alpha: float,
+    order: Callable[[Document], object] = str,
+) -> list[Fused[Document]]:
     """All documents of both legs, best first; a leg that doesn't hold a document adds 0 to it.
 
     Equal scores are ordered by the raw value (the BM25 score where the keyword leg holds the document, else the
@@ -40,14 +48,15 @@ def relative_score_fusion(
         keyword: id and BM25 score, likewise.
         alpha: weight of the semantic leg, 0 to 1; the keyword leg has the rest. A leg without weight takes no part, so
             what it alone holds is left out.
+        order: what sorts ids as their text would, where that isn't their own text.
 
     Raises:
         ValueError: ``alpha`` is outside 0 to 1, or a leg holds an id twice.
     """
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha {alpha} is outside 0 to 1")
-    scores: dict[UUID, float] = {}
-    raw: dict[UUID, float] = {}
+    scores: dict[Document, float] = {}
+    raw: dict[Document, float] = {}
     for name, leg, weight in (("semantic", semantic, alpha), ("keyword", keyword, 1 - alpha)):
         values = dict(leg)
         if len(values) != len(leg):
@@ -58,19 +67,15 @@ def relative_score_fusion(
                 relative = (value - low) / (high - low) if high > low else 1.0
                 scores[document] = scores.get(document, 0.0) + weight * relative
                 raw[document] = value
-    return _ordered(scores, raw)
 
+    def by_raw_value(fused: tuple[Document, float]) -> tuple[float, object]:
+        return -raw[fused[0]], order(fused[0])
 
-def _ordered(scores: dict[UUID, float], raw: dict[UUID, float]) -> list[Fused]:
-    ranked: list[Fused] = []
-    tied: list[Fused] = []
-    for document, score in sorted(scores.items(), key=lambda item: item[1], reverse=True):
-        if tied and tied[0].score - score >= TIE:
-            ranked += _by_raw_value(tied, raw)
-            tied = []
-        tied.append(Fused(document, score))
-    return ranked + _by_raw_value(tied, raw)
-
-
-def _by_raw_value(tied: list[Fused], raw: dict[UUID, float]) -> list[Fused]:
-    return sorted(tied, key=lambda fused: (-raw[fused.id], str(fused.id)))
+    ranked = sorted(scores.items(), key=itemgetter(1), reverse=True)
+    start, best = 0, ranked[0][1] if ranked else 0.0
+    for end, (_, score) in enumerate([*ranked, (None, -inf)]):
+        if best - score >= TIE:
+            if end - start > 1:
+                ranked[start:end] = sorted(ranked[start:end], key=by_raw_value)
+            start, best = end, score
+    return list(starmap(Fused, ranked))

@@ -21,13 +21,13 @@ def containment(tokens: Sequence[str], known: Sequence[str]) -> float:
     return len(wanted & set(known)) / len(wanted) if wanted else 0.0
 
 
-def likeness(one: Sequence[str], other: Sequence[str]) -> float:
-    """Jaccard index of two token lists, 0 to 1; 0 where either is empty."""
+def likeness(one: Collection[str], other: Collection[str]) -> float:
+    """Jaccard index of two sets of tokens, 0 to 1; 0 where either is empty."""
     a, b = set(one), set(other)
     return len(a & b) / len(a | b) if a and b else 0.0
 
 
-def differing_figures(tokens: Sequence[str], known: Sequence[str]) -> bool:
+def differing_figures(tokens: Collection[str], known: Collection[str]) -> bool:
     """Whether ``tokens`` hold a number that ``known`` doesn't: then they are never the same fact."""
     return any(not token.isalpha() and any(map(str.isdigit, token)) for token in set(tokens) - set(known))
 

@@ -33,7 +33,7 @@ def nearness(query: str, texts: Sequence[str], table: WordVectors) -> Nearness |
         return None
     # Not by `@`: BLAS would share the product among threads, which costs ten times as much where the cores are busy.
     vectors = table.word_vectors(list(vocabulary))
-    likeness = np.stack([np.vecdot(vectors, word) for word in table.word_vectors(wanted)])
+    likeness = np.array([np.vecdot(vectors, word) for word in table.word_vectors(wanted)], dtype=np.float64)
     rows = np.zeros((len(texts), len(wanted)))
     holding = [place for place, words in enumerate(found) if words]
     columns = [vocabulary[word] for place in holding for word in found[place]]

@@ -6,11 +6,11 @@ another from it. Silence is a result: when nothing passes the gate, nothing come
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import ceil
+from typing import NamedTuple
 from uuid import UUID
 
 from simuverse.memory.analysis import matched_share, memory_tokens, query_terms, tokens
@@ -18,7 +18,6 @@ from simuverse.memory.embedding import Embedder, WordVectors
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
 from simuverse.memory.nearness import Nearness, nearness
 from simuverse.memory.records import (
-    NO_RELEVANCE,
     Candidate,
     Cut,
     Flashback,
@@ -26,13 +25,11 @@ from simuverse.memory.records import (
     Hit,
     Memory,
     MemoryQuery,
-    Relevance,
-    Score,
     SearchType,
 )
-from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, RelevanceWeights, relevance
-from simuverse.memory.scoring import Preset, Weighed, preset, score_all
-from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest, Vector
+from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, Relevances, RelevanceWeights, relevance
+from simuverse.memory.scoring import Preset, Scores, Weighed, preset, score_all
+from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest
 
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for Latin letters; a budget is a bound, not a bill."""
@@ -102,8 +99,7 @@ class Recalled:
     considered: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Searched:
+class _Searched(NamedTuple):
     """One query with what its two searches found: each memory alone, and read in its context."""
 
     query: MemoryQuery
@@ -112,46 +108,50 @@ class _Searched:
     in_context: list[Hit]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """A memory as one query found it; one of the two hits may be missing.
 
     Args:
         query: its place among the queries, from 0.
+        relevances, row: what the query makes of all that it found, and where in it this memory stands.
     """
 
     query: int
     terms: tuple[str, ...]
     alone: Hit | None
     in_context: Hit | None
+    relevances: Relevances
+    row: int
 
     @property
     def cosine(self) -> float | None:
         hit = self.alone or self.in_context
         return None if hit is None else hit.cosine
 
+    @property
+    def relevance(self) -> float:
+        return self.relevances.totals[self.row]
 
-@dataclass(kw_only=True, slots=True)
-class _Pooled:
-    """A memory with all that found it."""
+
+class _Pooled(NamedTuple):
+    """A memory with all that found it, at least one."""
 
     memory: Memory
-    found: list[_Found] = field(default_factory=list[_Found])
-    relevance: Relevance = NO_RELEVANCE
+    found: list[_Found]
+
+    @property
+    def best(self) -> _Found:
+        """The query that it fits best, the first of several."""
+        return max(self.found, key=lambda found: found.relevance)
 
     @property
     def cosine(self) -> float | None:
         """The best of the queries; None where none compared meanings."""
         return max((found.cosine for found in self.found if found.cosine is not None), default=None)
 
-    @property
-    def tokens(self) -> list[str]:
-        return memory_tokens(self.memory)
-
-    @property
-    def matched(self) -> float:
-        """Share of a query's terms that it holds, 0 to 1, the best of the queries."""
-        return max(matched_share(found.terms, self.tokens) for found in self.found)
+    def matched(self, tokens: Collection[str]) -> float:
+        """Share of a query's terms that are among its ``tokens``, 0 to 1, the best of the queries."""
+        return max(matched_share(found.terms, tokens) for found in self.found)
 
     @property
     def in_context(self) -> float:
@@ -182,62 +182,62 @@ async def recall(
     pool = _merge(searched, settings.relevance, embedder if isinstance(embedder, WordVectors) else None)
     if not pool:
         return Recalled()
-    weighed = [Weighed(memory=p.memory, relevance=p.relevance.total, cosine=p.cosine or 0.0) for p in pool]
+    weighed = [Weighed(memory=p.memory, relevance=p.best.relevance, cosine=p.cosine or 0.0) for p in pool]
     scores = score_all(weighed, settings.preset, now=now, step=settings.step)
-    ranked = sorted(zip(scores, pool, strict=True), key=lambda one: (-round(one[0].total, 9), one[1].memory.id.int))
-    return _select(ranked, settings=settings, shown=shown)
+    ranking = sorted(
+        (-round(total, 9), entry.memory.id.int, row)
+        for row, (total, entry) in enumerate(zip(scores.totals, pool, strict=True))
+    )
+    return _select([(scores, row, pool[row]) for _, _, row in ranking], settings=settings, shown=shown)
 
 
 async def _search(
     queries: Sequence[MemoryQuery], *, collection: MemoryCollection, embedder: Embedder, alpha: float
 ) -> list[_Searched]:
-    """All queries at once."""
+    """All queries at once, each alone and, where it has words, in context."""
     vectors = await embedder.embed([query.semantic_text for query in queries], kind="query")
-
-    async def search(query: MemoryQuery, vector: Vector) -> _Searched:
-        terms = query_terms(query.keyword_text)
+    requests: list[SearchRequest] = []
+    for query, vector in zip(queries, vectors, strict=True):
         request = SearchRequest(
             search_type=query.search_type,
-            terms=terms,
+            terms=() if query.search_type is SearchType.SEMANTIC else query_terms(query.keyword_text),
             vector=vector,
             filter=query.filter,
             alpha=alpha,
             limit=WEIGHED,
         )
-        if query.search_type is SearchType.SEMANTIC:
-            return _Searched(query=query, terms=(), alone=await collection.search(request), in_context=[])
-        wider = replace(request, search_type=SearchType.KEYWORD, in_context=True)
-        alone, in_context = await asyncio.gather(collection.search(request), collection.search(wider))
-        return _Searched(query=query, terms=terms, alone=alone, in_context=in_context)
-
-    return await asyncio.gather(*(search(query, vector) for query, vector in zip(queries, vectors, strict=True)))
+        requests.append(request)
+        if query.search_type is not SearchType.SEMANTIC:
+            requests.append(replace(request, search_type=SearchType.KEYWORD, in_context=True))
+    hits = zip(requests, await collection.search_all(requests), strict=True)
+    searched: list[_Searched] = []
+    for query in queries:
+        request, alone = next(hits)
+        in_context = [] if query.search_type is SearchType.SEMANTIC else next(hits)[1]
+        searched.append(_Searched(query=query, terms=request.terms, alone=alone, in_context=in_context))
+    return searched
 
 
 def _merge(searched: Sequence[_Searched], weights: RelevanceWeights, table: WordVectors | None) -> list[_Pooled]:
-    """One entry a memory: the best relevance, and every query that found it."""
-    pool: dict[UUID, _Pooled] = {}
+    """One entry a memory, with every query that found it."""
+    pool: dict[int, _Pooled] = {}
     for number, one in enumerate(searched):
-        alone = {hit.memory.id: hit for hit in one.alone}
-        in_context = {hit.memory.id: hit for hit in one.in_context}
-        memories = {hit.memory.id: hit.memory for hit in (*one.alone, *one.in_context)}
-        found = [
-            _Found(query=number, terms=one.terms, alone=alone.get(key), in_context=in_context.get(key))
-            for key in memories
-        ]
+        alone = {hit.memory.id.int: hit for hit in one.alone}
+        in_context = {hit.memory.id.int: hit for hit in one.in_context}
+        memories = {hit.memory.id.int: hit.memory for hit in (*one.alone, *one.in_context)}
         named = _Named(one.terms)
         weighed = relevance(
-            [_evidence(hit, memory, one, named) for hit, memory in zip(found, memories.values(), strict=True)],
+            [_evidence(alone.get(key), in_context.get(key), memory, one, named) for key, memory in memories.items()],
             reach=max((hit.reach or 0.0 for hit in one.alone), default=0.0),
             near=_nearness(one.query, memories.values(), table),
             weights=weights,
         )
-        for hit, memory, weight in zip(found, memories.values(), weighed, strict=True):
-            entry = pool.get(memory.id)
-            if entry is None:
-                entry = pool[memory.id] = _Pooled(memory=memory)
-            entry.found.append(hit)
-            if weight.total > entry.relevance.total:
-                entry.relevance = weight
+        for row, (key, memory) in enumerate(memories.items()):
+            found = _Found(number, one.terms, alone.get(key), in_context.get(key), weighed, row)
+            if key in pool:
+                pool[key].found.append(found)
+            else:
+                pool[key] = _Pooled(memory, [found])
     return list(pool.values())
 
 
@@ -259,11 +259,14 @@ class _Named(dict[str, bool]):
         return named
 
 
-def _evidence(found: _Found, memory: Memory, searched: _Searched, named: _Named) -> Evidence:
+def _evidence(
+    alone: Hit | None, in_context: Hit | None, memory: Memory, searched: _Searched, named: _Named
+) -> Evidence:
+    hit = alone or in_context
     return Evidence(
-        bm25=0.0 if found.alone is None else found.alone.bm25 or 0.0,
-        context_bm25=0.0 if found.in_context is None else found.in_context.bm25 or 0.0,
-        cosine=None if searched.query.search_type is SearchType.KEYWORD else found.cosine,
+        bm25=0.0 if alone is None else alone.bm25 or 0.0,
+        context_bm25=0.0 if in_context is None else in_context.bm25 or 0.0,
+        cosine=None if hit is None or searched.query.search_type is SearchType.KEYWORD else hit.cosine,
         speaker_named=named[memory.provenance.speaker or memory.owner],
         episode=memory.episode,
         position=memory.position,
@@ -283,24 +286,28 @@ def _found_by(found: _Found) -> FoundBy:
     )
 
 
-def _select(ranked: Sequence[tuple[Score, _Pooled]], *, settings: RecallSettings, shown: Collection[UUID]) -> Recalled:
+def _select(
+    ranked: Sequence[tuple[Scores, int, _Pooled]], *, settings: RecallSettings, shown: Collection[UUID]
+) -> Recalled:
     """Gate, near-duplicates, cool-down and budget, from the best down."""
     flashbacks: list[Flashback] = []
-    chosen: list[list[str]] = []
+    chosen: list[frozenset[str]] = []
     kept: list[Candidate] = []
     spent = 0
-    for score, entry in ranked:
+    for scores, row, entry in ranked:
         if len(flashbacks) == settings.count and len(kept) == settings.count + settings.runners_up:
             break
+        score = scores[row]
         cost = estimated_tokens(entry.memory)
-        matched = entry.matched
+        own = frozenset(memory_tokens(entry.memory))
+        matched = entry.matched(own)
         reason: Cut | None = None
         missed_by: float | None = None
         if (short := _gate_shortfall(entry, matched, settings)) > 0:
             reason, missed_by = Cut.GATE, short
         elif entry.memory.id in shown and matched < settings.asked_again:
             reason = Cut.COOL_DOWN
-        elif settings.alike is not None and (alike := _likest(entry.tokens, chosen)) >= settings.alike:
+        elif settings.alike is not None and (alike := _likest(own, chosen, settings.alike)) > 0:
             reason, missed_by = Cut.NEAR_DUPLICATE, alike - settings.alike
         elif len(flashbacks) == settings.count:
             reason, missed_by = Cut.COUNT, flashbacks[-1].score.total - score.total
@@ -315,21 +322,27 @@ def _select(ranked: Sequence[tuple[Score, _Pooled]], *, settings: RecallSettings
                 score=score,
                 found_by=found_by,
                 matched=matched,
-                relevance=entry.relevance,
+                relevance=entry.best.relevances[entry.best.row],
                 cut=reason,
                 missed_by=missed_by,
             )
         )
         if reason is None:
             flashbacks.append(Flashback(memory=entry.memory, score=score, rank=len(flashbacks) + 1, found_by=found_by))
-            chosen.append(entry.tokens)
+            chosen.append(own)
             spent += cost
     return Recalled(flashbacks=tuple(flashbacks), candidates=tuple(kept), considered=len(ranked))
 
 
-def _likest(tokens: Sequence[str], chosen: Sequence[Sequence[str]]) -> float:
-    """Likeness to the likest of those chosen; 0 to one that lacks a number of this one: it is another fact."""
-    return max((likeness(tokens, other) for other in chosen if not differing_figures(tokens, other)), default=0.0)
+def _likest(tokens: Collection[str], chosen: Sequence[Collection[str]], least: float) -> float:
+    """Likeness to the likest of those chosen; 0 below ``least``, and to one that lacks a number of this one: it is
+    another fact."""
+    likest = 0.0
+    for other in chosen:
+        alike = likeness(tokens, other)
+        if alike >= max(least, likest) and not differing_figures(tokens, other):
+            likest = alike
+    return likest
 
 
 def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings) -> float:
@@ -341,5 +354,5 @@ def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings) ->
 def estimated_tokens(memory: Memory) -> int:
     """Of a memory as a flashback in a prompt: rather too many than too few."""
     text = memory.summary + memory.critical_information
-    latin = sum(char <= _LAST_LATIN for char in text)
+    latin = len(text) if text.isascii() else sum(char <= _LAST_LATIN for char in text)
     return _ELEMENTS + len(text) - latin + ceil(latin / CHARACTERS_PER_TOKEN)

@@ -21,9 +21,10 @@ Words that were hardly found mislead: BM25 counts by a ramp, from nothing where 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +80,7 @@ class RelevanceWeights:
 DEFAULT_WEIGHTS = RelevanceWeights()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What one query's searches say of one memory.
 
     Args:
@@ -98,13 +98,40 @@ class Evidence:
     position: int = 0
 
 
+class Relevances(Sequence[Relevance]):
+    """One a memory, in order, each put together when it is asked for.
+
+    Args:
+        totals: :attr:`Relevance.total` of each, but for rounding.
+        parts: of every signal, a figure a memory; a signal that isn't there is 0.
+    """
+
+    def __init__(self, totals: list[float], parts: Mapping[str, list[float]]) -> None:
+        self.totals = totals
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+    @overload
+    def __getitem__(self, row: int) -> Relevance: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Relevance]: ...
+    def __getitem__(self, row: int | slice) -> Relevance | list[Relevance]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there is no row {row} of {len(self)}")
+        return Relevance(**{name: column[row] for name, column in self._parts.items()})
+
+
 def relevance(
     evidence: Sequence[Evidence],
     *,
     reach: float,
     near: Nearness | None = None,
     weights: RelevanceWeights = DEFAULT_WEIGHTS,
-) -> list[Relevance]:
+) -> Relevances:
     """One a memory, in order.
 
     Args:
@@ -112,16 +139,17 @@ def relevance(
         near: of the query's words to each memory's, a row a memory; None where that can't be told.
     """
     if not evidence:
-        return []
-    bm25 = _column(e.bm25 for e in evidence)
-    cosine = _column(-1.0 if e.cosine is None else e.cosine for e in evidence)
+        return Relevances([], {})
+    bm25, in_context, cosine, named, episodes, positions = zip(*evidence, strict=True)
+    bm25 = np.array(bm25, dtype=np.float64)
+    cosine = np.array([-1.0 if value is None else value for value in cosine])
     trust = _ramp(bm25.max() / reach, weights) if reach > 0 else 0.0
-    places = _Places(evidence)
+    places = _Places(episodes, positions)
     signals = {
-        "context": trust * _stretched(_column(e.context_bm25 for e in evidence)),
+        "context": trust * _stretched(np.array(in_context, dtype=np.float64)),
         "meaning": _stretched(cosine),
         "meaning_around": _stretched(cosine + places.beside(np.maximum(cosine, 0.0)) / 2),
-        "speaker": _column(float(e.speaker_named) for e in evidence),
+        "speaker": np.array(named, dtype=np.float64),
     }
     if near is None:
         signals["words"] = trust * _stretched(bm25)
@@ -133,8 +161,10 @@ def relevance(
     own = np.sum(list(parts.values()), axis=0)
     parts["contiguity"] = weights.neighbours * places.beside(own) / 2 + weights.best_in_episode * places.best(own)
     full = weights.signals * (1 + weights.best_in_episode + weights.neighbours)
-    columns = {name: (column / full).tolist() for name, column in parts.items()}
-    return [Relevance(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+    return Relevances(
+        ((own + parts["contiguity"]) / full).tolist(),
+        {name: (column / full).tolist() for name, column in parts.items()},
+    )
 
 
 def _ramp(found: float, weights: RelevanceWeights) -> float:
@@ -154,19 +184,22 @@ def _stretched(column: Column) -> Column:
 class _Places:
     """Who stands where: memories by episode and position. One without an episode stands alone."""
 
-    def __init__(self, evidence: Sequence[Evidence]) -> None:
-        alone = (("", -place) for place in range(1, len(evidence) + 1))
-        self._places = [(e.episode, e.position) if e.episode else next(alone) for e in evidence]
-        self._alone = np.array([not e.episode for e in evidence])
+    def __init__(self, episodes: Sequence[str], positions: Sequence[int]) -> None:
+        place_of = [
+            (episode, position) if episode else ("", -row)
+            for row, (episode, position) in enumerate(zip(episodes, positions, strict=True), start=1)
+        ]
+        self._alone = np.array([not episode for episode in episodes])
         number: dict[tuple[str, int], int] = {}
-        self._number_of = np.array([number.setdefault(place, len(number)) for place in self._places], dtype=np.intp)
+        self._number_of = np.array([number.setdefault(place, len(number)) for place in place_of], dtype=np.intp)
         nowhere = len(number)
         self._steps = {
-            step: np.array([number.get((e, p + step), nowhere) if e else nowhere for e, p in self._places])
+            step: np.array([number.get((e, p + step), nowhere) if e else nowhere for e, p in place_of])
             for step in (-2, -1, 1)
         }
-        episodes: dict[object, int] = {}
-        self._episode_of = np.array([episodes.setdefault(e or (e, p), len(episodes)) for e, p in self._places])
+        episode_of: dict[object, int] = {}
+        self._episode_of = np.array([episode_of.setdefault(p[0] or p, len(episode_of)) for p in place_of])
+        self._places, self._episodes = nowhere, len(episode_of)
 
     def beside(self, column: Column) -> Column:
         """What stands before and after each, added up: the best of each place, 0 where nothing was found.
@@ -181,16 +214,12 @@ class _Places:
 
     def best(self, column: Column) -> Column:
         """Of each one's episode."""
-        best = np.zeros(int(self._episode_of.max()) + 1)
+        best = np.zeros(self._episodes)
         np.maximum.at(best, self._episode_of, column)
         return np.asarray(best[self._episode_of], dtype=np.float64)
 
     def _at(self, values: Rows, step: int) -> Rows:
         """Values of 0 or more at the place so many steps on."""
-        at = np.zeros((int(self._number_of.max()) + 2, *values.shape[1:]))
+        at = np.zeros((self._places + 1, *values.shape[1:]))
         np.maximum.at(at, self._number_of, values)
         return np.asarray(at[self._steps[step]], dtype=np.float64)
-
-
-def _column(values: Iterable[float]) -> Column:
-    return np.fromiter(values, dtype=np.float64)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from math import floor, isfinite
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple, overload
 
 from simuverse.errors import SettingsError
 from simuverse.memory.clock import require_aware
@@ -87,8 +87,7 @@ class Preset:
     recency: Recency
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Weighed:
+class Weighed(NamedTuple):
     """A candidate as a search left it.
 
     Args:
@@ -158,9 +157,47 @@ def preset(name: str) -> Preset:
         raise SettingsError(f"{name!r} is not a preset. Presets: {', '.join(PRESETS)}") from None
 
 
+class Scores(Sequence[Score]):
+    """The candidates' scores, in their order, each put together when it is asked for.
+
+    Args:
+        raw, scaled: of relevance, importance and recency, a column each.
+    """
+
+    def __init__(self, preset: Preset, raw: Sequence[Sequence[float]], scaled: Sequence[Sequence[float]]) -> None:
+        self._preset = preset
+        self._raw = raw
+        self._scaled = scaled
+
+    @property
+    def totals(self) -> list[float]:
+        """:attr:`Score.total` of each."""
+        w = self._preset.weights
+        return [w.relevance * a + w.importance * b + w.recency * c for a, b, c in zip(*self._scaled, strict=True)]
+
+    def __len__(self) -> int:
+        return len(self._raw[0])
+
+    @overload
+    def __getitem__(self, row: int) -> Score: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[Score]: ...
+    def __getitem__(self, row: int | slice) -> Score | list[Score]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        weights = self._preset.weights
+        relevance, importance, recency = (
+            Factor(raw=raw[row], scaled=scaled[row], weight=weight)
+            for raw, scaled, weight in zip(
+                self._raw, self._scaled, (weights.relevance, weights.importance, weights.recency), strict=True
+            )
+        )
+        return Score(preset=self._preset.name, relevance=relevance, importance=importance, recency=recency)
+
+
 def score_all(
     weighed: Sequence[Weighed], preset: Preset, *, now: datetime, step: timedelta = timedelta(minutes=1)
-) -> list[Score]:
+) -> Scores:
     """The candidates' scores, in their order.
 
     Anchored memories are as fresh as on their first day. A time after ``now`` counts as now.
@@ -181,7 +218,7 @@ def score_all(
 
 def score_columns(
     preset: Preset, *, relevance: Sequence[float], importance: Sequence[float], age: Sequence[float]
-) -> list[Score]:
+) -> Scores:
     """Scores from bare figures, one entry a candidate in each column.
 
     Args:
@@ -201,16 +238,7 @@ def score_columns(
         case Scaling.BOUNDED:
             span = IMPORTANCE_MAX - IMPORTANCE_MIN
             scaled = [list(relevance), [(i - IMPORTANCE_MIN) / span for i in importance], decayed]
-    weights = preset.weights
-    return [
-        Score(
-            preset=preset.name,
-            relevance=Factor(raw=relevance[row], scaled=scaled[0][row], weight=weights.relevance),
-            importance=Factor(raw=importance[row], scaled=scaled[1][row], weight=weights.importance),
-            recency=Factor(raw=decayed[row], scaled=scaled[2][row], weight=weights.recency),
-        )
-        for row in range(len(age))
-    ]
+    return Scores(preset, (relevance, importance, decayed), scaled)
 
 
 def reweighted(score: Score, weights: Weights) -> Score:

@@ -97,6 +97,10 @@ class MemoryCollection(Protocol):
         """
         ...
 
+    async def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
+        """The hits of each, as :meth:`search` finds them, looked for together: what a store can share it does once."""
+        ...
+
     async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
         """Newest first, ties by id."""
         ...

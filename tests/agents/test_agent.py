@@ -114,7 +114,7 @@ async def test_nothing_that_fails_in_the_subconscious_costs_the_turn(
 ) -> None:
     model = Scripted(lambda r: ModelUnavailable("m gone") if r.purpose is not Purpose.TURN else by_purpose(r))
     mind = open_mind(model=model)
-    monkeypatch.setattr(mind.collection, "search", failing(StoreUnavailable("s gone")))
+    monkeypatch.setattr(mind.collection, "search_all", failing(StoreUnavailable("s gone")))
     agent = Agent(ConsciousAgent(MIRA, model), mind)
 
     trace = await agent.reflect(

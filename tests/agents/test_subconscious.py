@@ -203,7 +203,7 @@ async def test_a_model_that_is_gone_leaves_the_observation_as_the_query(open_min
 @pytest.mark.parametrize(
     ("part", "method", "fault"),
     [
-        ("collection", "search", StoreRefused("read-only")),
+        ("collection", "search_all", StoreRefused("read-only")),
         ("embedder", "embed", EmbedderUnavailable("closed port")),
         ("embedder", "embed", BadVector("zeros")),
     ],
@@ -238,7 +238,7 @@ async def test_what_cannot_be_marked_as_recalled_comes_to_mind_all_the_same(
 
 async def test_a_fault_of_ours_is_raised(open_mind: Minds, monkeypatch: pytest.MonkeyPatch) -> None:
     mind = open_mind()
-    monkeypatch.setattr(mind.collection, "search", failing(ZeroDivisionError()))
+    monkeypatch.setattr(mind.collection, "search_all", failing(ZeroDivisionError()))
 
     with pytest.raises(ZeroDivisionError):
         await mind.recollect("When does the sluice open?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -83,6 +84,22 @@ class MemorySearchContract:
         self, village: MemoryCollection, request_: SearchRequest
     ) -> None:
         assert_same(await village.search(request_), reference_search(invented_village(), request_))
+
+    async def test_several_searches_together_find_what_each_finds_alone(self, village: MemoryCollection) -> None:
+        asked = SearchRequest(
+            search_type=SearchType.HYBRID, terms=query_terms("brass key bakery"), vector=vector(1), limit=20
+        )
+        requests = [
+            asked,
+            replace(asked, search_type=SearchType.KEYWORD, in_context=True),
+            replace(asked, search_type=SearchType.SEMANTIC, vector=vector(2)),
+            replace(asked, filter=EACH_FILTER_ALONE["about"]),
+        ]
+        together = await village.search_all(requests)
+        assert len({tuple(hit.memory.id for hit in hits) for hits in together}) == len(requests)
+        for request, hits in zip(requests, together, strict=True):
+            assert_same(hits, await village.search(request))
+        assert await village.search_all([]) == []
 
     @settings(
         max_examples=40,

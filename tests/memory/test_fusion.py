@@ -15,7 +15,7 @@ from simuverse.memory.fusion import TIE, Fused, relative_score_fusion
 A, B, C, D, E = (UUID(int=number) for number in range(1, 6))
 
 
-def check(ranked: list[Fused], expected: list[tuple[UUID, float]]) -> None:
+def check(ranked: list[Fused[UUID]], expected: list[tuple[UUID, float]]) -> None:
     assert [fused.id for fused in ranked] == [document for document, _ in expected]
     assert [fused.score for fused in ranked] == pytest.approx([score for _, score in expected], abs=1e-12)
 

@@ -36,7 +36,7 @@ def test_the_most_there_is_is_one_and_the_least_nothing() -> None:
 
 
 def test_nothing_found_is_nothing_weighed() -> None:
-    assert relevance([], reach=0.0) == []
+    assert list(relevance([], reach=0.0)) == []
 
 
 @pytest.mark.parametrize(("share", "trusted"), [(0.10, 0.0), (0.15, 0.5), (0.20, 1.0), (0.9, 1.0)])
@@ -59,7 +59,7 @@ def test_what_was_said_before_an_answer_is_read_with_it_and_what_comes_later_or_
 
 
 def test_a_memory_of_no_episode_is_not_held_back_by_standing_alone() -> None:
-    alone, last = relevance([Evidence(bm25=2.0, context_bm25=2.0, cosine=0.5), replace(TALK[0], position=9)], reach=4.0)
+    alone, last = relevance([Evidence(bm25=2.0, context_bm25=2.0, cosine=0.5), TALK[0]._replace(position=9)], reach=4.0)
     assert alone.total > last.total
 
 

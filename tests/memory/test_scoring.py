@@ -207,7 +207,7 @@ def test_a_half_life_can_be_chosen() -> None:
 
 def test_no_candidates_give_no_scores() -> None:
     for name in PRESETS:
-        assert score_all([], preset(name), now=NOW) == []
+        assert list(score_all([], preset(name), now=NOW)) == []
 
 
 def test_a_score_explains_itself_in_one_line() -> None:
@@ -220,7 +220,7 @@ def test_moving_the_weights_reorders_without_scoring_again() -> None:
     weights = Weights(relevance=3, importance=0.5, recency=0.5)
     moved: list[Score] = [reweighted(score, weights) for score in scores]
     again = score_all(THREE, replace(preset("park"), weights=weights), now=NOW)
-    assert moved == again
+    assert moved == list(again)
 
 
 @pytest.mark.parametrize("bad", [(-1, 1, 1), (float("nan"), 1, 1), (1, float("inf"), 1), (0, 0, 0)])
@@ -304,4 +304,4 @@ def test_scores_are_bounded_and_their_parts_add_up(candidates: list[Weighed], na
 def test_the_order_of_the_candidates_changes_no_score(candidates: list[Weighed], name: str) -> None:
     forwards = score_all(candidates, preset(name), now=NOW)
     backwards = score_all(candidates[::-1], preset(name), now=NOW)
-    assert backwards[::-1] == forwards
+    assert backwards[::-1] == list(forwards)

@@ -51,6 +51,10 @@ class FailingCollection:
         self._check("search")
         return await self._collection.search(request)
 
+    async def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
+        self._check("search")
+        return await self._collection.search_all(requests)
+
     async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
         self._check("touch")
         await self._collection.touch(ids, at)

@@ -18,7 +18,7 @@ import numpy as np
 from simuverse.errors import EmbedderUnavailable
 from simuverse.memory.embedders.texts import checked
 from simuverse.memory.embedding import TextKind, Vectors, unit_vectors
-from simuverse.memory.store import Vector
+from simuverse.memory.keyword_index import grown
 
 BATCH = 64
 """Texts a batch, the library's own figure."""
@@ -39,7 +39,9 @@ class WordLlamaEmbedder:
         """``model``: a ``wordllama.WordLlamaInference``."""
         self._model = model
         self.dimension = int(model.embedding.shape[1])
-        self._words: dict[str, Vector] = {}
+        self._words: dict[str, int] = {}
+        self._vectors: Vectors = np.zeros((0, self.dimension), dtype=np.float32)
+        """Of the words looked up last, each in the row that ``_words`` names."""
 
     @classmethod
     async def open(cls) -> Self:
@@ -61,15 +63,28 @@ class WordLlamaEmbedder:
 
     def word_vectors(self, words: Sequence[str]) -> Vectors:
         """See :class:`simuverse.memory.embedding.WordVectors`. Those looked up last are kept."""
-        new = list(dict.fromkeys(word for word in words if word not in self._words))
+        new = [word for word in dict.fromkeys(words) if word not in self._words]
         if new:
             if len(self._words) + len(new) > CACHED_WORDS:
                 self._words.clear()
                 new = list(dict.fromkeys(words))
-            raw = self._embed([word.lower() for word in new])
-            vectors = unit_vectors(raw, count=len(new), dimension=self.dimension, embedder=self.name)
-            self._words.update(zip(new, vectors, strict=True))
-        return np.stack([self._words[word] for word in words])
+            first, end = len(self._words), len(self._words) + len(new)
+            raw = self._embed_words([word.lower() for word in new])
+            self._vectors = grown(self._vectors, end)
+            self._vectors[first:end] = unit_vectors(raw, count=len(new), dimension=self.dimension, embedder=self.name)
+            self._words.update(zip(new, range(first, end), strict=True))
+        return self._vectors[[self._words[word] for word in words]]
+
+    def _embed_words(self, words: Sequence[str]) -> Vectors:
+        """As :meth:`_embed`, one after another: a few words aren't worth the library's threads, which are slow to start
+        where the cores are busy."""
+        pieces = [self._model.tokenizer.encode(word, add_special_tokens=False).ids for word in words]
+        if not all(pieces):
+            return self._embed(words)
+        counts = np.array([len(ids) for ids in pieces])
+        starts = np.cumsum(counts) - counts
+        totals = np.add.reduceat(self._model.embedding[np.concatenate(pieces)], starts, axis=0)
+        return np.asarray(totals / counts[:, np.newaxis], dtype=np.float32)
 
     async def aclose(self) -> None:
         pass

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from simuverse.memory.analysis import query_terms
 from simuverse.memory.fusion import relative_score_fusion
 from simuverse.memory.keyword_index import KeywordIndex, grown
 from simuverse.memory.records import Category, MemoryFilter, SearchType, Source
-from simuverse.memory.store import OVER_FETCH, SearchRequest
+from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
 from simuverse.memory.stores.ranking import Ranked, SortableIds, best
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -126,44 +125,57 @@ class OwnerIndex:
         Args:
             request: its vector has length 1.
         """
+        return self.search_all([request])[0]
+
+    def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Found]]:
+        """The same for several; what is asked with one vector is compared with it once."""
+        compared: dict[int, NDArray[np.float64]] = {}
+        found: list[list[Found]] = []
+        for request in requests:
+            cosines = None
+            if request.vector is not None:
+                cosines = compared.get(id(request.vector))
+                if cosines is None:
+                    cosines = compared[id(request.vector)] = self._cosines(request.vector)
+            found.append(self._search(request, cosines))
+        return found
+
+    def _cosines(self, vector: Vector) -> NDArray[np.float64]:
+        # Not by `@`: BLAS would share the product among threads, which costs ten times as much where another
+        # process, such as a language model, keeps the cores busy; and equal rows could come out a rounding apart.
+        return np.vecdot(self._vectors[: self._size], vector).astype(np.float64)
+
+    def _search(self, request: SearchRequest, cosines: NDArray[np.float64] | None) -> list[Found]:
         allowed = self._allowed(request.filter)
         alpha = {SearchType.KEYWORD: 0.0, SearchType.SEMANTIC: 1.0}.get(request.search_type, request.alpha)
         depth = max(OVER_FETCH, request.limit)
-        cosines = bm25 = reach = None
+        bm25 = reach = None
         semantic = keyword = Ranked()
-        if request.vector is not None:
-            # Not by `@`: BLAS would share the product among threads, which costs ten times as much where another
-            # process, such as a language model, keeps the cores busy; and equal rows could come out a rounding apart.
-            cosines = np.vecdot(self._vectors[: self._size], request.vector).astype(np.float64)
-            if alpha > 0:
-                semantic = best(cosines, self._ids, among=allowed, limit=depth)
+        if cosines is not None and alpha > 0:
+            semantic = best(cosines, self._ids, among=allowed, limit=depth)
         if alpha < 1:
             index = self._in_context if request.in_context else self._keywords
             bm25, reach = index.scores(request.terms, size=self._size), index.reach(request.terms)
             keyword = best(bm25, self._ids, among=allowed & (bm25 > 0), limit=depth)
-        id_of = self._uuids(np.union1d(semantic.rows, keyword.rows))
-        row_of = {uuid: row for row, uuid in id_of.items()}
         fusion = relative_score_fusion(
-            semantic=[(id_of[row], score) for row, score in semantic.pairs],
-            keyword=[(id_of[row], score) for row, score in keyword.pairs],
-            alpha=alpha,
-        )
-        semantic_ranks, keyword_ranks, keys = semantic.ranks, keyword.ranks, self._live["key"]
-        found: list[Found] = []
-        for fused in fusion[: request.limit]:
-            row = row_of[fused.id]
-            found.append(
-                Found(
-                    key=int(keys[row]),
-                    cosine=None if cosines is None else min(1.0, max(-1.0, float(cosines[row]))),
-                    bm25=float(bm25[row]) if bm25 is not None and row in keyword_ranks else None,
-                    reach=reach,
-                    semantic_rank=semantic_ranks.get(row),
-                    keyword_rank=keyword_ranks.get(row),
-                    fused=fused.score,
-                )
+            semantic=semantic.pairs, keyword=keyword.pairs, alpha=alpha, order=lambda row: tuple(self._ids[row])
+        )[: request.limit]
+        rows = [fused.id for fused in fusion]
+        semantic_ranks, keyword_ranks = semantic.ranks, keyword.ranks
+        found_by_words = {} if bm25 is None else dict(zip(keyword_ranks, bm25[keyword.rows].tolist(), strict=True))
+        nothing = [None] * len(rows)
+        return list(
+            map(
+                Found,
+                self._live["key"][rows].tolist(),
+                nothing if cosines is None else np.clip(cosines[rows], -1.0, 1.0).tolist(),
+                map(found_by_words.get, rows),
+                [reach] * len(rows),
+                map(semantic_ranks.get, rows),
+                map(keyword_ranks.get, rows),
+                [fused.score for fused in fusion],
             )
-        return found
+        )
 
     def recent(self, limit: int, filter: MemoryFilter) -> list[int]:
         """Keys, newest first, ties by id."""
@@ -190,11 +202,6 @@ class OwnerIndex:
             row = self._rows[key] = self._free.pop() if self._free else self._size
             self._size = max(self._size, row + 1)
         return row
-
-    def _uuids(self, rows: NDArray[np.intp]) -> dict[int, UUID]:
-        """The id of each row."""
-        raw = self._ids[rows].astype(">u8").tobytes()
-        return {row: UUID(bytes=raw[16 * place : 16 * place + 16]) for place, row in enumerate(rows.tolist())}
 
     def _by_time(self, rows: NDArray[np.intp], *, newest_first: bool) -> list[int]:
         created_at, ids = self._live["created_at"][rows], self._ids[rows]

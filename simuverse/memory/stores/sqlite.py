@@ -125,9 +125,11 @@ class SQLiteCollection:
         return await self._store.run(lambda database: database.get(self._id, ids))
 
     async def search(self, request: SearchRequest) -> list[Hit]:
-        if request.vector is not None:
-            request = replace(request, vector=checked_vector(request.vector, dimension=self._store.dimension))
-        return await self._store.run(lambda database: database.search(self._id, request))
+        return (await self.search_all([request]))[0]
+
+    async def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
+        checked = [self._checked_request(request) for request in requests]
+        return await self._store.run(lambda database: database.search_all(self._id, checked))
 
     async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
         if limit < 1:
@@ -164,6 +166,12 @@ class SQLiteCollection:
             page = keys[start : start + _SCANNED_AT_ONCE]
             for entry in await self._store.run(partial(SQLiteDatabase.entries, keys=page)):
                 yield entry
+
+    def _checked_request(self, request: SearchRequest) -> SearchRequest:
+        if request.vector is None:
+            return request
+        vector = checked_vector(request.vector, dimension=self._store.dimension)
+        return request if vector is request.vector else replace(request, vector=vector)
 
     def _checked_entry(self, entry: Entry) -> Entry:
         memory = self._checked_memory(entry.memory)

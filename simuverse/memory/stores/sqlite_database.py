@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -54,6 +55,15 @@ _REWRITE = f"""
 
 _RECORD = msgspec.json.Decoder(Memory)
 
+_CACHED_RECORDS = 8_192
+"""Records whose memories are kept, about 20 MB: one turn's candidates are mostly the next one's."""
+
+
+@lru_cache(maxsize=_CACHED_RECORDS)
+def _decoded(record: str) -> Memory:
+    """The memory that a record holds; immutable, so it may be handed out again."""
+    return _RECORD.decode(record)
+
 
 class SQLiteDatabase:
     """All methods block; owners are given by the number that :meth:`owner_id` returns."""
@@ -95,6 +105,7 @@ class SQLiteDatabase:
                 self._connection.execute("DELETE FROM memories WHERE owner_id = ?", (owner_id,))
                 self._connection.execute("DELETE FROM owners WHERE owner_id = ?", (owner_id,))
                 self._indexes.pop(owner_id, None)
+        _decoded.cache_clear()
         self._empty_log()
         return owner_id is not None
 
@@ -112,21 +123,24 @@ class SQLiteDatabase:
             found = self._by_id(owner_id, ids)
         return [found[wanted] for wanted in ids if wanted in found]
 
-    def search(self, owner_id: int, request: SearchRequest) -> list[Hit]:
+    def search_all(self, owner_id: int, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
         with self._reading():
-            found = self._index(owner_id).search(request)
-            memories = self._by_key([hit.key for hit in found])
+            found = self._index(owner_id).search_all(requests)
+            memories = self._by_key(list({hit.key for hits in found for hit in hits}))
         return [
-            Hit(
-                memory=memories[hit.key],
-                cosine=hit.cosine,
-                bm25=hit.bm25,
-                reach=hit.reach,
-                semantic_rank=hit.semantic_rank,
-                keyword_rank=hit.keyword_rank,
-                fused=hit.fused,
-            )
-            for hit in found
+            [
+                Hit(
+                    memory=memories[hit.key],
+                    cosine=hit.cosine,
+                    bm25=hit.bm25,
+                    reach=hit.reach,
+                    semantic_rank=hit.semantic_rank,
+                    keyword_rank=hit.keyword_rank,
+                    fused=hit.fused,
+                )
+                for hit in hits
+            ]
+            for hits in found
         ]
 
     def recent(self, owner_id: int, limit: int, filter: MemoryFilter) -> list[Memory]:
@@ -195,6 +209,7 @@ class SQLiteDatabase:
             )
             self._connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE owner_id = ?", (owner_id,))
             self._renew_contexts(owner_id, found.values())
+        _decoded.cache_clear()
         self._empty_log()
         return len(found)
 
@@ -292,7 +307,7 @@ class SQLiteDatabase:
         return {memory.id: memory for memory in (_RECORD.decode(record) for (record,) in rows)}
 
     def _by_key(self, keys: Sequence[int]) -> dict[int, Memory]:
-        return {key: _RECORD.decode(record) for key, record in self._select("key, record", "key", keys)}
+        return {key: _decoded(record) for key, record in self._select("key, record", "key", keys)}
 
     def _select(
         self, columns: str, by: str, values: Sequence[object], *, owner_id: int | None = None
