@@ -20,12 +20,13 @@ from simuverse import __version__, report, wiring
 from simuverse.agents.trace import TurnTrace
 from simuverse.cli_agents import agents_app
 from simuverse.cli_bench import bench_app
+from simuverse.cli_deliver import deliver
 from simuverse.cli_memories import memories_app
 from simuverse.cli_memories_edit import edits_app
 from simuverse.cli_store import store_app
 from simuverse.config import Settings, load
 from simuverse.errors import ModelUnavailable, SimuverseError, UnknownAgent, UsageError
-from simuverse.world.journal import RUN, read_info, read_turns
+from simuverse.world.journal import OUTBOX, RUN, read_info, read_turns
 from simuverse.world.simulation import OUTAGE
 
 app = typer.Typer(
@@ -39,6 +40,7 @@ app = typer.Typer(
 memories_app.add_typer(edits_app)
 app.add_typer(memories_app, name="memories")
 app.add_typer(agents_app, name="agents")
+store_app.command(epilog="Example: simuverse store deliver run1")(deliver)
 app.add_typer(store_app, name="store")
 app.add_typer(bench_app, name="bench")
 
@@ -154,6 +156,8 @@ def run(
     except KeyboardInterrupt:
         if (folder / RUN).exists():
             typer.echo(f"interrupted; every finished tick is in {folder}", err=True)
+        if (folder / OUTBOX).exists():
+            typer.echo(f"memories wait in {folder / OUTBOX} for their store; {_bring_out(folder)}", err=True)
         raise
 
 
@@ -176,15 +180,26 @@ async def _run(settings: Settings, folder: Path, ticks: int) -> None:
                 )
     if failed:
         typer.echo(f"{failed} turns are not written down yet; `simuverse memories {folder} retry` tries again")
+    if simulation.outbox is not None:
+        backlog = simulation.outbox.backlog
+        if backlog.waiting:
+            typer.echo(f"{backlog.sentence.rstrip('.')}; {_bring_out(folder)}")
+        elif backlog.delivered:
+            typer.echo(f"{backlog.delivered} memories had to wait for the store, and are in it")
     typer.echo(f"journal sha256: {simulation.journal_sha256}")
+
+
+def _bring_out(folder: Path) -> str:
+    return f"they go out when these memories are opened again, or with: simuverse store deliver {folder}"
 
 
 def _turn_line(trace: TurnTrace) -> str:
     recalled = len(trace.recollection)
+    delivered = f", {trace.remembered.delivered} that had waited delivered" if trace.remembered.delivered else ""
     problems = f" | problem: {'; '.join(trace.problems)}" if trace.problems else ""
     return (
         f"{trace.tick:>4}  {trace.agent:<8} {report.call_text(trace)}: {trace.outcome.sentence}"
-        f" | {recalled} recalled, {len(trace.remembered.written)} remembered{problems}"
+        f" | {recalled} recalled, {len(trace.remembered.written)} remembered{delivered}{problems}"
     )
 
 

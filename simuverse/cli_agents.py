@@ -17,6 +17,7 @@ from simuverse.editors import open_memories
 from simuverse.errors import UnknownAgent, UsageError
 from simuverse.memory.clock import SystemClock
 from simuverse.memory.lifecycle import delete_owner
+from simuverse.world.clearing import clear_owner
 from simuverse.world.journal import JOURNAL
 
 agents_app = typer.Typer(
@@ -96,6 +97,8 @@ async def _delete(source: str, settings: Settings, name: str, *, why: str, yes: 
             raise UnknownAgent(f"there is no agent {name} in {source}. Agents: {', '.join(owners) or 'none'}")
         if not yes:
             confirm(f"Erase all memories of {name} in {source}?")
+        if opened.folder is not None:
+            clear_owner(opened.folder, name)
         change = await delete_owner(opened.store, name, opened.audit, SystemClock(), why=why)
     journal = None if opened.folder is None else opened.folder / JOURNAL
     kept = [] if journal is None else [str(journal)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
 from simuverse.memory.audit_lines import LEDGER
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
 from simuverse.memory.embedding import Embedder
+from simuverse.memory.outbox import NO_BACKLOG, Backlog, Outbox
 from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import MemoryFilter
 from simuverse.memory.scoring import preset
@@ -28,8 +30,10 @@ from simuverse.memory.store import MemoryCollection, MemoryStore
 from simuverse.memory.stores.sqlite_schema import recorded_embedder
 from simuverse.parts import IN_MEMORY, is_on_server, open_embedder, open_model, open_store, store_path
 from simuverse.world import scenario as scenarios
-from simuverse.world.journal import MEMORY, Journal, RunInfo, read_info
+from simuverse.world.journal import MEMORY, OUTBOX, Journal, RunInfo, read_info, standing_still
 from simuverse.world.simulation import Parts, Simulation, run_id
+
+_log = logging.getLogger(__name__)
 
 REFLEX = "reflex"
 NO_STORE = "none"
@@ -41,7 +45,46 @@ CHAT_STORE = "sqlite:chat.db"
 
 @asynccontextmanager
 async def memories(source: str, settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
-    """The store that ``source`` names, a run folder or a store, with the embedder it was made with."""
+    """The store that ``source`` names, a run folder or a store, with the embedder it was made with.
+
+    What waits in the run folder is brought out first; where that can't be, it is logged.
+    """
+    async with _behind(source, settings) as (store, embedder):
+        try:
+            backlog = await _bring_out(source, store, embedder)
+        except RunFolderError as error:
+            _log.warning("%s", error)
+        else:
+            if backlog.waiting:
+                _log.warning("%s: %s", source, backlog.sentence)
+        yield store, embedder
+
+
+async def deliver(source: str, settings: Settings) -> tuple[Backlog, str]:
+    """Brings out what waits in a run folder for its store, as far as that takes it.
+
+    Returns:
+        How things stand then, and the store's description.
+
+    Raises:
+        RunFolderError: the run is under way, which does that itself.
+    """
+    async with _behind(source, settings) as (store, embedder):
+        return await _bring_out(source, store, embedder), store.description
+
+
+async def _bring_out(source: str, store: MemoryStore, embedder: Embedder) -> Backlog:
+    path = Path(source) / OUTBOX
+    if not path.exists():
+        return NO_BACKLOG
+    with standing_still(path.parent, "it brings out itself what waits there"):
+        async with Outbox.open(path, store=store, embedder=embedder, locked=True) as outbox:
+            pass
+    return outbox.backlog
+
+
+@asynccontextmanager
+async def _behind(source: str, settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
     store_name, embedder_name = names_behind(source, settings)
     async with AsyncExitStack() as stack:
         embedder = await open_embedder(embedder_name, settings)
@@ -86,6 +129,7 @@ async def open_subconscious(
     clock: Clock | None = None,
     recall: RecallSettings | None = None,
     beside: Path | None = None,
+    outbox: Path | None = None,
     settings: Settings | None = None,
 ) -> AsyncGenerator[SubconsciousAgent, None]:
     """The subconscious alone, for any agent, game or chat.
@@ -98,6 +142,8 @@ async def open_subconscious(
         embedder: by default that of the settings, ``wordllama``.
         beside: the file beside which stands what isn't in the store, such as exchanges that couldn't be written down;
             by default the store's own file, where it is named here; without one such things end with the process.
+        outbox: the file where memories wait that the store doesn't take, until it does, also across processes; this
+            mind's alone. None: what the store doesn't take isn't remembered.
         settings: by default from the environment.
 
     Raises:
@@ -117,8 +163,12 @@ async def open_subconscious(
         if isinstance(model, str):
             model = await open_model(model, settings)
             stack.push_async_callback(model.aclose)
+        collection: MemoryCollection = await store.collection(name)
+        if outbox is not None:
+            opened = await stack.enter_async_context(Outbox.open(outbox, store=store, embedder=embedder))
+            collection = opened.collection(collection)
         yield SubconsciousAgent(
-            collection=await store.collection(name),
+            collection=collection,
             embedder=embedder,
             clock=clock or SystemClock(),
             model=model,
@@ -283,6 +333,12 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                     ),
                 )
             )
+        outbox: Outbox | None = None
+        if folder is not None and store is not None and store_name != IN_MEMORY:
+            outbox = await stack.enter_async_context(
+                Outbox.open(folder / OUTBOX, store=store, embedder=embedder, locked=True)
+            )
+            collections = {name: outbox.collection(collection) for name, collection in collections.items()}
         clock = ManualClock(scenario.start)
         simulation = Simulation(
             scenario=scenario,
@@ -310,6 +366,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
             seed=settings.seed,
             concurrency=settings.concurrency,
             journal=journal,
+            outbox=outbox,
         )
         await simulation.begin()
         yield simulation

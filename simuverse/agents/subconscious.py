@@ -34,6 +34,7 @@ from simuverse.memory.analysis import memory_tokens, query_terms, tokens
 from simuverse.memory.clock import Clock
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.hygiene import restates
+from simuverse.memory.outbox import backlog_of
 from simuverse.memory.recall import Recalled, RecallSettings, recall
 from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
@@ -109,6 +110,7 @@ class SubconsciousAgent:
         self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
         self._sighted: set[str] = set()
         self._asked = False
+        self._delivered = backlog_of(collection).delivered
         self._opened = clock.now()
         self._texts = 0
 
@@ -266,7 +268,14 @@ class SubconsciousAgent:
         remembered = await self._write_down(one)
         if not remembered.failed:
             self._sighted.update(sights)
-        return remembered
+        return self._with_backlog(remembered)
+
+    def _with_backlog(self, remembered: Remembered) -> Remembered:
+        """And with what waits for the store, and what has gone out since the turn before."""
+        backlog = backlog_of(self.collection)
+        delivered, self._delivered = backlog.delivered - self._delivered, backlog.delivered
+        problems = (*remembered.problems, *filter(None, (backlog.sentence,)))
+        return replace(remembered, waiting=backlog.waiting, delivered=delivered, problems=problems)
 
     async def _write_down(self, one: Unwritten) -> Remembered:
         """Keeps the exchange, stores what is worth it, and lets go of the exchange; what fails leaves it kept."""

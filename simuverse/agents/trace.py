@@ -104,10 +104,12 @@ class Remembered:
     """What was written down after a turn.
 
     Args:
-        written: new memories, as stored.
+        written: new memories, as stored, or as they wait for the store.
         refused: why a draft was not stored (``restates a flashback``); empty if none was.
         failed: the turn isn't written down, and the exchange is kept so that it can be tried again.
         raw: what was to be remembered, where writing it failed; empty otherwise.
+        waiting: how many of the owner's memories the store hasn't taken yet; they go out when it can.
+        delivered: how many had waited and went out since the turn before.
     """
 
     mode: Mode
@@ -115,6 +117,8 @@ class Remembered:
     refused: tuple[str, ...] = ()
     failed: bool = False
     raw: str = ""
+    waiting: int = 0
+    delivered: int = 0
     calls: tuple[ModelCall, ...] = ()
     problems: tuple[str, ...] = ()
 

@@ -25,6 +25,8 @@ class Kind(StrEnum):
     """Someone acted on what another had told."""
     REFUSED = "refused"
     PROBLEM = "problem"
+    DELIVERED = "delivered"
+    """Memories went out that had waited for the store."""
     OPERATOR = "operator"
     FAULT = "fault"
 
@@ -98,6 +100,15 @@ def notes_of(trace: TurnTrace, *, before: TurnTrace | None = None) -> Iterable[N
 
 def _was_told(memory: Memory) -> bool:
     return memory.provenance.source in (Source.SAID_BY, Source.TOLD)
+
+
+def troubles_of(trace: TurnTrace) -> tuple[str, ...]:
+    """What stands above the page of a turn that lost a half. That memories wait is told there for all together."""
+    if not lost_half(trace):
+        return ()
+    remembered = trace.remembered
+    of_its_own = remembered.problems[:-1] if remembered.waiting else remembered.problems
+    return (*trace.recollection.problems, *trace.decision.problems, *of_its_own)
 
 
 def lost_half(trace: TurnTrace) -> bool:

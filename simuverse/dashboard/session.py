@@ -20,9 +20,10 @@ from types import MappingProxyType
 from typing import Self, cast
 
 from simuverse.agents.trace import TurnTrace
-from simuverse.dashboard.events import KEPT, Banner, Event, Kind, Note, lost_half, notes_of
+from simuverse.dashboard.events import KEPT, Banner, Event, Kind, Note, notes_of, troubles_of
 from simuverse.dashboard.snapshot import Snapshot, Transport, write
 from simuverse.errors import SimuverseError
+from simuverse.memory.outbox import NO_BACKLOG
 from simuverse.world.simulation import Parts, Simulation
 
 _log = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ class Session:
         self._owed = 0
         self._speed = 1.0
         self._unanswered = 0
+        self._delivered = 0
         self._snapshot = Snapshot()
         self._turns: Mapping[str, TurnTrace] = MappingProxyType({})
         self._events: deque[Event] = deque(maxlen=KEPT)
@@ -255,6 +257,8 @@ class Session:
         async with self._open() as simulation:
             self._show(simulation)
             self._opened.set_result(simulation)
+            if simulation.outbox is not None:
+                simulation.outbox.listener = lambda: self._went_out(simulation)
             while True:
                 await self._due()
                 await self._tick(simulation)
@@ -300,7 +304,7 @@ class Session:
     def _lived(self, traces: Sequence[TurnTrace]) -> None:
         before = self._turns
         self._turns = MappingProxyType({**self._turns, **{trace.agent: trace for trace in traces}})
-        troubles = dict.fromkeys(problem for trace in traces if lost_half(trace) for problem in trace.problems)
+        troubles = dict.fromkeys(problem for trace in traces for problem in troubles_of(trace))
         self._banners = tuple(Banner(kind="problem", text=text) for text in troubles)
         for call in (call for trace in traces for call in trace.calls):
             self._unanswered = self._unanswered + 1 if call.reply is None else 0
@@ -326,6 +330,16 @@ class Session:
         self._banners = (banner,)
         self._publish(Note(kind=kind, text=banner.text))
 
+    def _went_out(self, simulation: Simulation) -> None:
+        """Memories that had waited for the store: told once all of them are in it."""
+        backlog = NO_BACKLOG if simulation.outbox is None else simulation.outbox.backlog
+        if backlog.waiting:
+            self._show(simulation)
+            return
+        count, self._delivered = backlog.delivered - self._delivered, backlog.delivered
+        which = "A memory that had waited is" if count == 1 else f"{count} memories that had waited are"
+        self._publish(Note(kind=Kind.DELIVERED, text=f"{which} in the store."))
+
     def _publish(self, *notes: Note) -> None:
         simulation = self._opened.result()
         for note in notes:
@@ -333,12 +347,14 @@ class Session:
         self._show(simulation)
 
     def _show(self, simulation: Simulation) -> None:
+        waiting = "" if simulation.outbox is None else simulation.outbox.backlog.sentence
+        banners = self._banners if not waiting else (*self._banners, Banner(kind="problem", text=waiting))
         self._snapshot = write(
             simulation,
             seq=self._snapshot.seq + 1,
             now=time.monotonic(),
             transport=Transport(running=self._running, stepping=self._stepping, speed=self._speed),
-            banners=self._banners,
+            banners=banners,
             events=tuple(self._events),
             turns=self._turns,
         )

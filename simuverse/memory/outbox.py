@@ -309,7 +309,7 @@ class OutboxCollection:
         return await self._inner.search(request)
 
     async def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
-        return list(await asyncio.gather(*(self._inner.search(request) for request in requests)))
+        return await self._inner.search_all(requests)
 
     async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
         """While the store doesn't answer, of those that wait, which are the newest; with a filter it fails then."""

@@ -14,8 +14,9 @@ from simuverse.agents.trace import TurnTrace
 from simuverse.agents.unwritten import MARK
 from simuverse.errors import RunFolderError
 from simuverse.memory.erasing import Eraser, holds
+from simuverse.memory.outbox_file import without_memories, without_owner
 from simuverse.memory.records import Memory
-from simuverse.world.journal import JOURNAL, RUN, standing_still, write_whole
+from simuverse.world.journal import JOURNAL, OUTBOX, RUN, standing_still, write_whole
 
 _CLEARED_ELSEWHERE = re.compile(rf"audit\.jsonl$|{re.escape(MARK)}")
 """The record of changes, and what isn't written down yet: cleared by who keeps it."""
@@ -35,7 +36,8 @@ class RunRecord:
     async def erase(self, memories: Sequence[Memory]) -> None:
         """Takes the memories, the messages they were made from and what restates them out of every JSON file.
 
-        A line that holds none of it stays as it is, to the byte; the journal's hash is another afterwards.
+        A line that holds none of it stays as it is, to the byte; the journal's hash is another afterwards. Of what
+        waits for the store, which is memories and no record of any, the memories go and what rests on them.
 
         Raises:
             RunFolderError: the run is under way, or a file can't be read or written.
@@ -55,7 +57,10 @@ class RunRecord:
                 eraser = Eraser(memories, texts=said)
                 self.texts = eraser.texts
                 # All is worked out before any is written, so that what can't be cleared leaves the rest as it was.
-                contents = {path: _without(path, eraser) for path in files}
+                contents = {
+                    path: without_memories(path, memories) if path.name == OUTBOX else _without(path, eraser)
+                    for path in files
+                }
                 for path, content in contents.items():
                     if content != path.read_bytes():
                         write_whole(path, content)
@@ -64,6 +69,18 @@ class RunRecord:
                 f"{error.filename or self.folder} can't be cleared: {error.strerror}. The memories are kept; "
                 "erase again once it can be written"
             ) from error
+
+
+def clear_owner(folder: Path, owner: str) -> None:
+    """Takes what waits for the store of this owner out of a run folder, before the owner is deleted there.
+
+    Raises:
+        RunFolderError: the run is under way.
+    """
+    path = folder / OUTBOX
+    if path.exists():
+        with standing_still(folder, "nothing was deleted. End it, then delete again"):
+            write_whole(path, without_owner(path, owner))
 
 
 def files_holding(files: Collection[Path], texts: Collection[str]) -> list[Path]:

@@ -25,6 +25,7 @@ from simuverse.errors import RunFolderError
 
 FORMAT = 1
 RUN, JOURNAL, TELEMETRY, LOCK, MEMORY = "run.json", "journal.jsonl", "telemetry.jsonl", "lock", "memory.db"
+OUTBOX = "outbox.jsonl"
 
 Kind = Literal["start", "turn", "tick", "operator"]
 

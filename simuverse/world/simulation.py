@@ -15,6 +15,7 @@ from simuverse.agents.trace import TurnTrace
 from simuverse.agents.turn import Outcome
 from simuverse.errors import UnknownAgent
 from simuverse.memory.clock import ManualClock
+from simuverse.memory.outbox import Outbox
 from simuverse.memory.records import Memory, Provenance, Source, memory_id
 from simuverse.memory.store import Entry
 from simuverse.world.chance import draw
@@ -49,6 +50,7 @@ class Simulation:
         run: id of the run, part of every turn's id.
         concurrency: how many agents think at once, 1 or more. Never changes what happens.
         journal: None keeps no record.
+        outbox: of the agents' memories; None where a change that the store doesn't take fails.
 
     Attributes:
         unanswered: the latest model calls in a row that had no reply; at :data:`OUTAGE` it is time to stop.
@@ -65,6 +67,7 @@ class Simulation:
         seed: int,
         concurrency: int = 8,
         journal: Journal | None = None,
+        outbox: Outbox | None = None,
     ) -> None:
         self.scenario = scenario
         self.agents = dict(sorted(agents.items()))
@@ -72,6 +75,7 @@ class Simulation:
         self.parts = parts
         self.run = run
         self.seed = seed
+        self.outbox = outbox
         self.world: World = scenario.world
         self.last: dict[str, TurnTrace] = {}
         self.unanswered = 0

@@ -99,7 +99,7 @@ class FailingCollection:
         return await self._store.tried(self.owner, lambda: self._collection.search(request))
 
     async def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
-        return [await self.search(request) for request in requests]
+        return await self._store.tried(self.owner, lambda: self._collection.search_all(requests))
 
     async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
         return await self._store.tried(self.owner, lambda: self._collection.recent(limit, filter=filter))

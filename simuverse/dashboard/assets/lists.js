@@ -70,7 +70,7 @@
       );
     }
     while (log.children.length > LINES) log.lastElementChild.remove();
-    const heard = state.events.filter((event) => ["refused", "problem", "fault", "recalled"].includes(event.kind));
+    const heard = state.events.filter((event) => ["refused", "problem", "fault", "recalled", "delivered"].includes(event.kind));
     const last = heard[heard.length - 1];
     if (last && last.kind !== "refused") page.say(`${last.agent || ""} ${last.text}`.trim(), false);
   };
