@@ -85,6 +85,45 @@ class WeaviateServer:
         finally:
             server.kill()
 
+    @classmethod
+    @contextmanager
+    def cluster(
+        cls, binary: str, folder: Path, settings: Mapping[str, str] = SETTINGS, *, nodes: int = 3
+    ) -> Generator[list[Self]]:
+        """Several that are one, each startable and endable by itself."""
+        servers: list[Self] = []
+        for number in range(1, nodes + 1):
+            place = folder / f"node{number}"
+            place.mkdir()
+            servers.append(cls(binary, place, {**settings, "CLUSTER_HOSTNAME": place.name}))
+        first = servers[0]
+        together = {
+            "RAFT_JOIN": ",".join(f"{one.name}:{one._ports['RAFT_PORT']}" for one in servers),
+            "RAFT_BOOTSTRAP_EXPECT": str(nodes),
+            "CLUSTER_ADVERTISE_ADDR": _HOST,
+            # They look every 30 s by themselves for what another lacks, which is long for a test.
+            "ASYNC_REPLICATION_FREQUENCY": "1s",
+            "ASYNC_REPLICATION_PROPAGATION_DELAY": "1s",
+        }
+        for server in servers:
+            server._settings |= together
+            if server is not first:
+                server._settings["CLUSTER_JOIN"] = f"{_HOST}:{first._ports['CLUSTER_GOSSIP_BIND_PORT']}"
+        try:
+            # None is ready before the others are there.
+            for server in servers:
+                server.launch()
+            for server in servers:
+                server.wait_until_ready()
+            yield servers
+        finally:
+            for server in servers:
+                server.kill()
+
+    @property
+    def name(self) -> str:
+        return self._settings["CLUSTER_HOSTNAME"]
+
     @property
     def address(self) -> Address:
         return Address(host=_HOST, port=self._ports["http"], grpc_host=_HOST, grpc_port=self._ports["GRPC_PORT"])
@@ -96,6 +135,10 @@ class WeaviateServer:
 
     def start(self) -> None:
         """Returns when it says that it is ready."""
+        self.launch()
+        self.wait_until_ready()
+
+    def launch(self) -> None:
         environment = {
             "PATH": os.environ["PATH"],
             "PERSISTENCE_DATA_PATH": str(self._folder / "data"),
@@ -111,7 +154,6 @@ class WeaviateServer:
                 stdout=log,
                 stderr=log,
             )
-        self._wait_until_ready()
 
     def pause(self) -> None:
         """It keeps its ports and answers nothing."""
@@ -131,7 +173,7 @@ class WeaviateServer:
         assert self._process is not None
         self._process.send_signal(number)
 
-    def _wait_until_ready(self) -> None:
+    def wait_until_ready(self) -> None:
         assert self._process is not None
         end = time.monotonic() + READY
         while time.monotonic() < end:

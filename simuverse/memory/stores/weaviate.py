@@ -238,12 +238,7 @@ class WeaviateCollection:
             filters = server_filter(filter)
         except NothingAllowed:
             return 0
-
-        async def ask(client: WeaviateAsyncClient) -> int:
-            found = await self._partition.on(client).aggregate.over_all(filters=filters, total_count=True)
-            return found.total_count or 0
-
-        return await self._connection.query(ask)
+        return await self._connection.query(lambda client: self._partition.count(client, filters))
 
     async def scan(self) -> AsyncIterator[Entry]:
         ids = [one for _, one in sorted(await self._times())]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
@@ -24,14 +25,47 @@ DEADLINE = 2.0
 """Seconds for a query. The client alone would try for 63."""
 
 WRITE_DEADLINE = 10.0
-"""Seconds for a batch or a change of schema, which are far larger. A node whose leader has just died may hold a write
-for half a minute, and takes it at once when asked again."""
+"""Seconds for a batch or a change of schema, which are far larger."""
+
+PATIENCE = 20.0
+"""Seconds for which several nodes are asked in turn to write. When the one that led them has died they need about ten
+to choose another; until then each holds a write, for longer than that, and takes it at once when asked again."""
 
 MINIMUM = (1, 30)
 """Of the server: the first whose keyword scores are those of :mod:`simuverse.memory.keyword_index`."""
 
 _CHANNEL = [("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000)]
 """A server that is back is found within a second; gRPC's own pause grows to two minutes."""
+
+
+class _Client:
+    """A client of the library's with what is under way on it: it is closed when that has ended, and not before.
+
+    Closing it under a call would break that call in ways that no caller expects.
+    """
+
+    def __init__(self, client: WeaviateAsyncClient, address: Address) -> None:
+        self.address = address
+        self._client = client
+        self._users = 0
+        self._retired = False
+
+    @asynccontextmanager
+    async def used(self) -> AsyncGenerator[WeaviateAsyncClient]:
+        self._users += 1
+        try:
+            yield self._client
+        finally:
+            self._users -= 1
+            await self._close_if_idle()
+
+    async def retire(self) -> None:
+        self._retired = True
+        await self._close_if_idle()
+
+    async def _close_if_idle(self) -> None:
+        if self._retired and not self._users:
+            await self._client.close()
 
 
 class Connection:
@@ -52,8 +86,7 @@ class Connection:
         self._headers = dict(headers)
         self._deadline = deadline
         self._probed = probed
-        self._address = self._addresses[0]
-        self._client: WeaviateAsyncClient | None = None
+        self._client: _Client | None = None
         self._version = ""
         self._closed = False
         self._moving = asyncio.Lock()
@@ -101,26 +134,34 @@ class Connection:
     @property
     def description(self) -> str:
         """Server, version and whether a key is used, for people."""
-        return f"Weaviate {self._version} at {self._address.url}, {'API key' if self._key else 'no key'}"
+        return f"Weaviate {self._version} at {self.address.url}, {'API key' if self._key else 'no key'}"
 
     @property
     def address(self) -> Address:
         """The one in use."""
-        return self._address
+        return self._addresses[0] if self._client is None else self._client.address
 
     async def query(self, work: Work[T]) -> T:
         """Raises:
         StoreError: no answer before the deadline, or a refusal.
         """
-        return await self._run(work, self._deadline)
+        return await self._run(work, self._deadline, patience=0)
+
+    async def look_up(self, work: Work[T]) -> T:
+        """A question about collections or tenants, which several nodes answer only while one of them leads.
+
+        Raises:
+            StoreError: no answer before the deadline, from any node before :data:`PATIENCE`, or a refusal.
+        """
+        return await self._run(work, self._deadline, patience=PATIENCE)
 
     async def write(self, work: Work[T]) -> T:
         """Something that may be done twice without harm.
 
         Raises:
-            StoreError: no answer before :data:`WRITE_DEADLINE`, or a refusal.
+            StoreError: no answer before :data:`WRITE_DEADLINE`, from any node before :data:`PATIENCE`, or a refusal.
         """
-        return await self._run(work, max(WRITE_DEADLINE, self._deadline))
+        return await self._run(work, max(WRITE_DEADLINE, self._deadline), patience=PATIENCE)
 
     async def aclose(self) -> None:
         """Closing twice does nothing."""
@@ -129,21 +170,16 @@ class Connection:
         self._closed = True
         await self._breaker.aclose()
         if self._client is not None:
-            await self._client.close()
+            await self._client.retire()
 
-    async def _run(self, work: Work[T], deadline: float) -> T:
+    async def _run(self, work: Work[T], deadline: float, *, patience: float) -> T:
         if self._closed:
             raise StoreUnavailable(f"{self.description} is closed; open the store again.")
         began = self._breaker.check()
         client = self._client
+        assert client is not None
         try:
-            try:
-                result = await self._within(deadline, client, self._address, work)
-            except StoreUnavailable:
-                if len(self._addresses) == 1:
-                    raise
-                await self._move_on_from(client)
-                result = await self._within(deadline, self._client, self._address, work)
+            result = await self._by_any_node(work, client, deadline, patience)
         except StoreUnavailable as error:
             self._breaker.failed(error, began=began)
             raise
@@ -153,49 +189,64 @@ class Connection:
         self._breaker.succeeded()
         return result
 
-    async def _within(self, deadline: float, client: WeaviateAsyncClient | None, address: Address, work: Work[T]) -> T:
-        assert client is not None
-        with outside_errors(address, with_key=self._key is not None):
-            async with asyncio.timeout(deadline):
-                return await work(client)
+    async def _by_any_node(self, work: Work[T], client: _Client, deadline: float, patience: float) -> T:
+        """By this node, or by the next ones in turn, each but the last in no more time than a query may take."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + patience
+        further = len(self._addresses) > 1
+        while further:
+            try:
+                return await self._within(min(deadline, self._deadline), client, work)
+            except StoreUnavailable:
+                client = await self._moved_on_from(client)
+                further = loop.time() < end
+        return await self._within(deadline, client, work)
 
-    async def _move_on_from(self, client: WeaviateAsyncClient | None) -> None:
+    async def _moved_on_from(self, client: _Client) -> _Client:
         async with self._moving:
             if self._client is client:
                 await self._connect_to_any()
+        assert self._client is not None
+        return self._client
+
+    async def _within(self, deadline: float, client: _Client, work: Work[T]) -> T:
+        with outside_errors(client.address, with_key=self._key is not None):
+            async with client.used() as bare, asyncio.timeout(deadline):
+                return await work(bare)
 
     async def _connect_to_any(self) -> None:
+        """The one in use is tried last, as it is the one that failed."""
+        start = 0 if self._client is None else self._addresses.index(self._client.address) + 1
         first: StoreError | None = None
-        for address in self._addresses:
+        for address in (*self._addresses[start:], *self._addresses[:start]):
             try:
                 client, version = await self._connected(address)
             except StoreError as error:
                 first = first or error
                 continue
-            before, self._client = self._client, client
-            self._address, self._version = address, version
+            before, self._client, self._version = self._client, client, version
             if before is not None:
-                await before.close()
+                await before.retire()
             return
         assert first is not None
         raise first
 
-    async def _connected(self, address: Address) -> tuple[WeaviateAsyncClient, str]:
+    async def _connected(self, address: Address) -> tuple[_Client, str]:
         """A client that both ports answered."""
-        client = self._new_client(address)
+        client = _Client(self._new_client(address), address)
         try:
             # A busy machine may need longer for the first handshake than for a query.
             deadline = 2 * self._deadline
-            await self._within(deadline, client, address, lambda client: client.connect())
-            version = await self._within(deadline, client, address, _version)
+            await self._within(deadline, client, lambda bare: bare.connect())
+            version = await self._within(deadline, client, _version)
             _check_version(version, address)
-            await self._ask_by_grpc(client, address, deadline)
+            await self._ask_by_grpc(client, deadline)
         except BaseException:
-            await client.close()
+            await client.retire()
             raise
         return client, version
 
-    async def _ask_by_grpc(self, client: WeaviateAsyncClient, address: Address, deadline: float) -> None:
+    async def _ask_by_grpc(self, client: _Client, deadline: float) -> None:
         """Raises:
         StoreUnavailable: the gRPC port doesn't answer.
         """
@@ -204,11 +255,12 @@ class Connection:
             await client.collections.use(self._probed).query.fetch_objects(limit=1)
 
         try:
-            await self._within(deadline, client, address, ask)
+            await self._within(deadline, client, ask)
         except StoreUnavailable as error:
             raise StoreUnavailable(
-                f"Weaviate at {address.url} answers there, but not on its gRPC port {address.grpc}, which queries "
-                "need: open that port too, or say where it is with ?grpc_port= and ?grpc_host= in the address."
+                f"Weaviate at {client.address.url} answers there, but not on its gRPC port {client.address.grpc}, "
+                "which queries need: open that port too, or say where it is with ?grpc_port= and ?grpc_host= in the "
+                "address."
             ) from error
         except CollectionGone:
             pass

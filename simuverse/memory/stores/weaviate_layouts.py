@@ -172,7 +172,7 @@ class TenantPerOwner:
     async def owners(self) -> list[str]:
         if await config_of(self._connection, self._collection) is None:
             return []
-        tenants = await self._connection.query(lambda client: client.collections.use(self._collection).tenants.get())
+        tenants = await self._connection.look_up(lambda client: client.collections.use(self._collection).tenants.get())
         named = [owner for owner in map(owner_of_tenant, tenants) if owner is not None]
         kept = await self._read_names() if any(map(is_hashed, tenants)) else []
         return sorted(owner for owner in (*named, *kept) if tenant_name(owner) in tenants)
@@ -194,7 +194,7 @@ class TenantPerOwner:
         return Partition(self._collection, tenant)
 
     async def _is_there(self, tenant: str) -> bool:
-        return await self._connection.query(
+        return await self._connection.look_up(
             lambda client: client.collections.use(self._collection).tenants.exists(tenant)
         )
 
@@ -239,12 +239,12 @@ async def config_of(connection: Connection, name: str) -> CollectionConfig | Non
                 return None
             raise
 
-    return await connection.query(ask)
+    return await connection.look_up(ask)
 
 
 async def all_configs(connection: Connection) -> dict[str, CollectionConfigSimple]:
     """Of all collections on the server, by name."""
-    return await connection.query(lambda client: client.collections.list_all(simple=True))
+    return await connection.look_up(lambda client: client.collections.list_all(simple=True))
 
 
 async def made(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
     from weaviate.collections import CollectionAsync
+    from weaviate.collections.classes.filters import FilterReturn
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,21 @@ class Partition:
 
     def __str__(self) -> str:
         return self.collection if self.tenant is None else f"{self.collection}, tenant {self.tenant}"
+
+    async def count(self, client: WeaviateAsyncClient, filters: FilterReturn | None = None) -> int:
+        """Objects in it, all or those that the filter lets through.
+
+        The figure is that of the node which is asked: without a filter or a metric all nodes would have to agree, and
+        one that has died would hold the answer for as long as it isn't missed.
+        """
+        from weaviate.classes.query import Metrics
+
+        found = await self.on(client).aggregate.over_all(
+            filters=filters,
+            total_count=True,
+            return_metrics=None if filters is not None else Metrics("forgotten").boolean(count=True),
+        )
+        return found.total_count or 0
 
     def on(self, client: WeaviateAsyncClient) -> CollectionAsync:
         """To read and write by a majority of the nodes that hold it; of one node, by that one."""

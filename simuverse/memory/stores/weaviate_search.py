@@ -105,7 +105,7 @@ class Searcher:
         ]
 
     async def _statistics(self, text: Text, terms: Sequence[str] | None) -> WordStatistics | None:
-        """None without terms to count, and where counting fails, as it does while one of several nodes is down."""
+        """None without terms to count, and where counting alone fails: then the server's own scores have to do."""
         if terms is None:
             return None
         try:

@@ -168,8 +168,4 @@ class CountedWords:
         return found | dict(zip(missing, counts, strict=True))
 
     async def _count(self, filters: FilterReturn | None) -> int:
-        async def ask(client: WeaviateAsyncClient) -> int:
-            found = await self._partition.on(client).aggregate.over_all(filters=filters, total_count=True)
-            return found.total_count or 0
-
-        return await self._connection.query(ask)
+        return await self._connection.query(lambda client: self._partition.count(client, filters))
