@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from math import log1p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,26 +29,85 @@ K1 = 1.2
 B = 0.75
 """How much a long document is held against it, 0 to 1; the default of Lucene and Weaviate."""
 
+_UNSORTED_AT_MOST = 8_000_000
+"""Tokens that wait to be sorted into the postings, of some 200,000 memories: sorting takes 200 MB for that moment."""
+
 Rows = NDArray[np.int32]
 
 
-class KeywordIndex:
-    """Documents by row number: small whole numbers from 0, given by the caller, free to be used again once removed."""
+class Documents(NamedTuple):
+    """Several documents, one after another.
+
+    Args:
+        terms: the numbers of their tokens, repeats kept.
+        lengths: how many of ``terms`` each has.
+    """
+
+    terms: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+
+    def joined(self, parts: Sequence[Sequence[int]]) -> Documents:
+        """New ones, each put together of those whose places ``parts`` names."""
+        counts = np.fromiter(map(len, parts), np.intp, len(parts))
+        places = np.fromiter(chain.from_iterable(parts), np.intp, int(counts.sum()))
+        lengths = self.lengths[places]
+        terms = self.terms[_places(np.cumsum(self.lengths)[places] - lengths, lengths)]
+        ends = np.cumsum(counts)
+        upto = np.concatenate(([0], np.cumsum(lengths)))
+        return Documents(terms, (upto[ends] - upto[ends - counts]).astype(np.int32))
+
+
+class Terms:
+    """Numbers for tokens, in the order in which they are first met; indexes of the same texts share them."""
 
     def __init__(self) -> None:
-        self._term_ids: defaultdict[str, int] = defaultdict(count().__next__)
-        """Numbers a term when it is first looked up by ``[]``."""
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def find(self, token: str) -> int | None:
+        return self._numbers.get(token)
+
+    def numbered(self, tokens: Iterable[str], lengths: Sequence[int]) -> Documents:
+        """Args:
+        tokens: of all documents, one after another, repeats kept.
+        lengths: how many each has.
+        """
+        sizes = np.array(lengths, dtype=np.int32)
+        return Documents(np.fromiter(map(self._numbers.__getitem__, tokens), np.int32, int(sizes.sum())), sizes)
+
+
+class KeywordIndex:
+    """Documents by row number: small whole numbers from 0, given by the caller, free to be used again once removed.
+
+    Postings are brought up to date when they are next looked at, so that many documents that come in small steps are
+    sorted once.
+    """
+
+    def __init__(self, terms: Terms | None = None) -> None:
+        """Args: terms: shared with other indexes; by default its own."""
+        self._terms = Terms() if terms is None else terms
         self._postings: list[_Postings] = []
-        self._documents: dict[int, NDArray[np.int32]] = {}
-        """Term ids of each document, sorted, with repeats: what removing it needs to know."""
+        self._unsorted: list[tuple[NDArray[np.int32], Rows]] = []
+        """Terms that aren't in the postings yet, and the row of each."""
+        self._unsorted_tokens = 0
+        self._documents = np.zeros(0, dtype=np.int32)
+        """Terms of all documents, what removing them needs to know; in between, those of removed ones."""
+        self._used = 0
+        """Places of ``_documents`` that were written."""
+        self._starts = np.zeros(0, dtype=np.int64)
         self._lengths = np.zeros(0, dtype=np.int32)
+        self._held = np.zeros(0, dtype=np.bool_)
+        """Where a row's document starts, how long it is, and whether there is one."""
+        self._count = 0
         self._tokens = 0
         self._with_tokens = 0
         self._saturated: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         """Number of documents, those without a token included."""
-        return len(self._documents)
+        return self._count
 
     def put(self, rows: Sequence[int], documents: Sequence[Sequence[str]]) -> None:
         """Adds documents, or replaces those whose row is taken.
@@ -57,36 +116,48 @@ class KeywordIndex:
             rows: one for each document, none twice.
             documents: the tokens of each, repeats kept.
         """
+        self.put_numbered(rows, self._terms.numbered(chain.from_iterable(documents), [*map(len, documents)]))
+
+    def put_numbered(self, rows: Sequence[int], documents: Documents) -> None:
+        """The same, for documents numbered by the index's terms."""
         self.remove(rows)
         self._saturated = None
-        self._lengths = grown(self._lengths, max(rows, default=-1) + 1)
-        row_of, lengths = np.asarray(rows, dtype=np.int32), np.fromiter(map(len, documents), np.int32, len(documents))
-        terms = self._intern(chain.from_iterable(documents), size=int(lengths.sum()))
-        document_of = np.repeat(np.arange(len(rows)), lengths)
-        self._append_postings(terms, row_of[document_of])
-        by_document = (np.sort(document_of << 32 | terms) & 0xFFFFFFFF).astype(np.int32)
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        for place, row in enumerate(rows):
-            self._documents[row] = by_document[starts[place] : starts[place + 1]]
-        self._lengths[row_of] = lengths
-        self._tokens += int(lengths.sum())
+        row_of, lengths = np.asarray(rows, dtype=np.int32), documents.lengths
+        tokens, size = len(documents.terms), max(rows, default=-1) + 1
+        self._starts, self._lengths = grown(self._starts, size), grown(self._lengths, size)
+        self._held = grown(self._held, size)
+        self._documents = grown(self._documents, self._used + tokens)
+        self._documents[self._used : self._used + tokens] = documents.terms
+        self._starts[row_of] = self._used + np.cumsum(lengths) - lengths
+        self._lengths[row_of], self._held[row_of] = lengths, True
+        self._used += tokens
+        self._unsorted.append((documents.terms, np.repeat(row_of, lengths)))
+        self._unsorted_tokens += tokens
+        self._count += len(rows)
+        self._tokens += tokens
         self._with_tokens += int(np.count_nonzero(lengths))
+        if self._unsorted_tokens > _UNSORTED_AT_MOST:
+            self._sort()
 
     def remove(self, rows: Iterable[int]) -> None:
         """Takes documents out of every list and count; rows that hold none are passed over."""
-        gone = [row for row in rows if row in self._documents]
+        gone = [row for row in rows if row < len(self._held) and self._held[row]]
         if not gone:
             return
+        self._sort()
         self._saturated = None
         is_gone = np.zeros(len(self._lengths), dtype=np.bool_)
         is_gone[gone] = True
-        terms: list[int] = np.unique(np.concatenate([self._documents.pop(row) for row in gone])).tolist()
+        lengths = self._lengths[gone]
+        terms: list[int] = np.unique(self._documents[_places(self._starts[gone], lengths)]).tolist()
         for term in terms:
             self._postings[term].remove(is_gone)
-        lengths = self._lengths[gone]
+        self._count -= len(gone)
         self._tokens -= int(lengths.sum())
         self._with_tokens -= int(np.count_nonzero(lengths))
-        self._lengths[gone] = 0
+        self._lengths[gone], self._held[gone] = 0, False
+        if self._used > 2 * self._tokens:
+            self._close_gaps()
 
     def scores(self, terms: Iterable[str], *, size: int) -> NDArray[np.float64]:
         """BM25 of every row, 0 where no term occurs and above 0 elsewhere.
@@ -133,22 +204,33 @@ class KeywordIndex:
         return log1p((len(self) - containing + 0.5) / (containing + 0.5))
 
     def _found(self, term: str) -> _Postings | None:
-        number = self._term_ids.get(term)
-        postings = None if number is None else self._postings[number]
+        self._sort()
+        number = self._terms.find(term)
+        postings = None if number is None or number >= len(self._postings) else self._postings[number]
         return postings if postings is not None and postings.size else None
 
-    def _intern(self, tokens: Iterable[str], *, size: int) -> NDArray[np.int32]:
-        terms = np.fromiter(map(self._term_ids.__getitem__, tokens), np.int32, size)
-        self._postings.extend(_Postings() for _ in range(len(self._term_ids) - len(self._postings)))
-        return terms
+    def _close_gaps(self) -> None:
+        """Leaves of ``_documents`` only what is still held."""
+        lengths = self._lengths.astype(np.int64)
+        self._documents = self._documents[_places(self._starts, lengths)]
+        self._starts, self._used = np.cumsum(lengths) - lengths, self._tokens
 
-    def _append_postings(self, terms: NDArray[np.int32], rows: Rows) -> None:
+    def _sort(self) -> None:
         """One entry for each pair of term and row, its frequency the number of times the pair occurs."""
-        pairs, occurrences = np.unique(terms.astype(np.int64) << 32 | rows, return_counts=True)
+        if not self._unsorted:
+            return
+        terms, rows = (np.concatenate(parts) for parts in zip(*self._unsorted, strict=True))
+        self._unsorted, self._unsorted_tokens = [], 0
+        self._postings.extend(_Postings() for _ in range(len(self._terms) - len(self._postings)))
+        pairs = np.sort(terms.astype(np.int64) << 32 | rows)
+        firsts = _firsts(pairs)
+        frequencies = np.diff(firsts, append=len(pairs)).astype(np.int32)
+        pairs = pairs[firsts]
         pair_terms, pair_rows = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
-        frequencies = occurrences.astype(np.int32)
-        present, starts, counts = np.unique(pair_terms, return_index=True, return_counts=True)
-        spans: list[tuple[int, int, int]] = np.column_stack((present, starts, starts + counts)).tolist()
+        starts = _firsts(pair_terms)
+        spans: list[tuple[int, int, int]] = np.column_stack(
+            (pair_terms[starts], starts, np.append(starts, len(pairs))[1:])
+        ).tolist()
         for term, start, end in spans:
             self._postings[term].extend(pair_rows[start:end], frequencies[start:end])
 
@@ -184,6 +266,20 @@ class _Postings:
         keep = ~is_gone[self.rows]
         self._rows, self._frequencies = self.rows[keep], self.frequencies[keep]
         self.size = len(self._rows)
+
+
+def _places(starts: NDArray[np.int64], lengths: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """All places of the spans that start and last so, one span after another."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
+
+
+def _firsts(ascending: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where each value occurs first."""
+    is_first = np.ones(len(ascending), dtype=np.bool_)
+    is_first[1:] = ascending[1:] != ascending[:-1]
+    return np.flatnonzero(is_first)
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from math import log
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simuverse.memory.keyword_index import KeywordIndex, grown
+from simuverse.memory.keyword_index import KeywordIndex, Terms, grown
 
 Documents = dict[int, list[str]]
 
@@ -127,3 +128,29 @@ def test_growing_keeps_what_is_there_and_copies_rarely() -> None:
     assert copies < 25
     assert array[:10].tolist() == list(range(10))
     assert not array[10:].any()
+
+
+def test_documents_put_again_and_again_keep_their_scores_and_leave_no_gaps_behind() -> None:
+    documents = {row: [f"word{row % 3}", "ball", *["red"] * (row % 2)] for row in range(10)}
+    index = indexed(documents)
+    for again in range(50):
+        documents[again % 10] = ["ball", f"word{again % 4}"]
+        index.put([again % 10], [documents[again % 10]])
+    for query in (["ball"], ["word3", "red"]):
+        assert index.scores(query, size=10).tolist() == pytest.approx(naive_scores(documents, query, size=10))
+    assert index._used <= 2 * index._tokens + 2
+
+
+def test_indexes_that_share_terms_score_as_if_they_did_not() -> None:
+    terms = Terms()
+    alone, together = KeywordIndex(terms), KeywordIndex(terms)
+    texts = [["red", "ball"], ["jad", "sings"], []]
+    distinct = terms.numbered(chain.from_iterable(texts), [len(text) for text in texts])
+    alone.put_numbered([0, 1, 2], distinct)
+    together.put_numbered([0, 1, 2], distinct.joined([(0,), (1, 0), (2, 1, 1)]))
+    documents = {0: ["red", "ball"], 1: ["jad", "sings", "red", "ball"], 2: ["jad", "sings", "jad", "sings"]}
+    for query in (["ball"], ["jad", "red"], ["absent"]):
+        assert alone.scores(query, size=3).tolist() == indexed(dict(enumerate(texts))).scores(query, size=3).tolist()
+        assert together.scores(query, size=3).tolist() == indexed(documents).scores(query, size=3).tolist()
+    alone.put([3], [["later"]])
+    assert together.scores(["later"], size=4).tolist() == [0] * 4

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +13,12 @@ from numpy.typing import NDArray
 
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.fusion import relative_score_fusion
-from simuverse.memory.keyword_index import KeywordIndex, grown
+from simuverse.memory.keyword_index import KeywordIndex, Terms, grown
 from simuverse.memory.records import Category, MemoryFilter, SearchType, Source
 from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
 from simuverse.memory.stores.ranking import Ranked, SortableIds, best
+
+BETWEEN_TEXTS = "\n"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CATEGORIES = {category.value: code for code, category in enumerate(Category)}
@@ -42,7 +46,7 @@ class IndexedMemory(NamedTuple):
         id: the 16 bytes of its UUID.
         created_at: microseconds since 1970, UTC.
         search_text: its tokens, joined by single spaces.
-        context_text: those of its context.
+        context_text: those of its context, a text each, with BETWEEN_TEXTS between two of them.
         vector: float32, little endian.
     """
 
@@ -79,8 +83,9 @@ class OwnerIndex:
         self._size = 0
         self._columns = np.zeros(0, dtype=_COLUMNS)
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
-        self._keywords = KeywordIndex()
-        self._in_context = KeywordIndex()
+        self._terms = Terms()
+        self._keywords = KeywordIndex(self._terms)
+        self._in_context = KeywordIndex(self._terms)
         self._rows: dict[int, int] = {}
         self._free: list[int] = []
 
@@ -105,9 +110,17 @@ class OwnerIndex:
         columns["superseded"], columns["forgotten"], columns["alive"] = superseded, forgotten, True
         self._columns[rows] = columns
         self._vectors[rows] = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, self._dimension)
-        alone = [text.split() for text in texts]
-        self._keywords.put(rows, alone)
-        self._in_context.put(rows, [own + context.split() for own, context in zip(alone, contexts, strict=True)])
+        # What was said before one memory was mostly said after another: each text is cut and numbered once.
+        place_of: defaultdict[str, int] = defaultdict(count().__next__)
+        alone = [(place_of[text],) for text in texts]
+        in_context = [
+            own + tuple(map(place_of.__getitem__, context.split(BETWEEN_TEXTS))) if context else own
+            for own, context in zip(alone, contexts, strict=True)
+        ]
+        lengths = [text.count(" ") + 1 if text else 0 for text in place_of]
+        distinct = self._terms.numbered(" ".join(filter(None, place_of)).split(" "), lengths)
+        self._keywords.put_numbered(rows, distinct.joined(alone))
+        self._in_context.put_numbered(rows, distinct.joined(in_context))
 
     def keep(self, keys: Collection[int]) -> None:
         """Removes all others."""
@@ -143,7 +156,7 @@ class OwnerIndex:
     def _cosines(self, vector: Vector) -> NDArray[np.float64]:
         # Not by `@`: BLAS would share the product among threads, which costs ten times as much where another
         # process, such as a language model, keeps the cores busy; and equal rows could come out a rounding apart.
-        return np.vecdot(self._vectors[: self._size], vector).astype(np.float64)
+        return np.asarray(np.vecdot(self._vectors[: self._size], vector), dtype=np.float64)
 
     def _search(self, request: SearchRequest, cosines: NDArray[np.float64] | None) -> list[Found]:
         allowed = self._allowed(request.filter)

@@ -23,12 +23,11 @@ from simuverse.errors import StoreRefused
 from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Hit, Memory, MemoryFilter
 from simuverse.memory.store import CONTEXT, Entry, SearchRequest
-from simuverse.memory.stores.owner_index import IndexedMemory, OwnerIndex, microseconds
+from simuverse.memory.stores.owner_index import BETWEEN_TEXTS, IndexedMemory, OwnerIndex, microseconds
 from simuverse.memory.stores.sqlite_schema import connect, transaction
 
-_LOADED_AT_ONCE = 50_000
-"""Rows read into the arrays in one step: some 120 MB for that moment. Smaller steps load slower, as each goes through
-all of the words."""
+_LOADED_AT_ONCE = 10_000
+"""Rows read into the arrays in one step: some 25 MB for that moment."""
 
 _ASKED_AT_ONCE = 500
 """Values in one ``IN (...)``; SQLite's own limit was 999 for long."""
@@ -263,7 +262,9 @@ class SQLiteDatabase:
             for _, position, forgotten, own, _ in rows:
                 said.setdefault(position, []).extend([] if forgotten else [own])
             for key, position, _, _, before in rows:
-                context = " ".join(text for back in range(CONTEXT, 0, -1) for text in said.get(position - back, ()))
+                context = BETWEEN_TEXTS.join(
+                    text for back in range(CONTEXT, 0, -1) for text in said.get(position - back, ())
+                )
                 if position in positions and context != before:
                     self._connection.execute(
                         f"UPDATE memories SET context_text = :context, revision = {_REVISION} WHERE key = :key",
