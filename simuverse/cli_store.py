@@ -1,178 +1,179 @@
-"""``simuverse store``: care of an SQLite store as a whole."""
+"""``simuverse store``: care of a store as a whole, a file's or a server's."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import msgspec
 import typer
 
-from simuverse import parts, wiring
+from simuverse import parts
+from simuverse.cli_progress import agents, progress
+from simuverse.cli_store_move import Source, moves_app
 from simuverse.config import Settings, load
-from simuverse.errors import SettingsError, UsageError
-from simuverse.memory.exchange import export_lines, import_lines
-from simuverse.memory.records import MemoryFilter
-from simuverse.memory.reembedding import reembed
-from simuverse.memory.stores.sqlite import SQLiteStore
-from simuverse.memory.stores.sqlite_schema import recorded_embedder
-
-Value = TypeVar("Value")
-
-ALL = MemoryFilter(include_superseded=True, include_forgotten=True)
+from simuverse.errors import CheckFailed
+from simuverse.keeping import open_source
+from simuverse.memory.checking import Checked, check
+from simuverse.memory.figures import Figures, figures
+from simuverse.memory.kept import EmbedderRecord, KeptStore
+from simuverse.memory.reembedding import Renewed, renew
 
 store_app = typer.Typer(
     no_args_is_help=True,
-    help="Care of a store as a whole: SQLite files.",
+    help="Care of a store as a whole: an SQLite file, a run's, or a Weaviate server's.",
     epilog="Example: simuverse store stats sqlite:ada.db",
 )
+store_app.add_typer(moves_app)
 
-Source = Annotated[str, typer.Argument(help="A run folder, or a store such as sqlite:ada.db.")]
 AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
+DropOld = Annotated[bool, typer.Option("--drop-old", help="Delete the old version, and any that is kept of before.")]
 
 
 @store_app.command(epilog="Example: simuverse store stats run1")
 def stats(source: Source, json: AsJson = False) -> None:
-    """Whose memories it holds, how many, and of which embedder its vectors are."""
-    path = _file(source)
-    name, dimension = recorded_embedder(path)
+    """Whose memories it holds, how many of what kind, and of which embedder the vectors are."""
+    asyncio.run(_stats(source, load(), json=json))
 
-    async def work(store: SQLiteStore) -> dict[str, dict[str, int]]:
-        counts: dict[str, dict[str, int]] = {}
-        for owner in await store.owners():
-            collection = await store.collection(owner)
-            current = await collection.count()
-            counts[owner] = {"memories": current, "past_or_hidden": await collection.count(filter=ALL) - current}
-        return counts
 
-    counts = asyncio.run(_with_store(path, work))
+async def _stats(source: str, settings: Settings, *, json: bool) -> None:
+    async with open_source(source, settings) as store:
+        found: dict[str, Figures] = {}
+        for owner, embedder in (await store.embedders()).items():
+            found[owner] = await figures(await store.collection(owner, embedder), embedder)
+        size, changes, older = await store.size(), len(await store.audit.changes()), await store.older()
+        description = store.description
     if json:
-        found = {"embedder": name, "dimension": dimension, "bytes": path.stat().st_size, "owners": counts}
-        typer.echo(msgspec.json.encode(found))
+        data = {"store": description, "bytes": size, "agents": found, "changes": changes, "older_versions": older}
+        typer.echo(msgspec.json.encode(data))
         return
-    typer.echo(f"{path}: embedder {name}, {dimension} dimensions, {path.stat().st_size / 1e6:.1f} MB")
-    for owner, count in counts.items():
-        typer.echo(f"{owner}: {count['memories']} memories, {count['past_or_hidden']} past or hidden")
+    on_disk = "its size isn't told" if size is None else f"{size / 1e6:.1f} MB"
+    typer.echo(f"{description}: {on_disk}, {agents(len(found))}, {changes} changes on record")
+    for owner, one in found.items():
+        typer.echo(f"{owner}: {one.memories} memories, {one.superseded} superseded, {one.forgotten} forgotten")
+        typer.echo(f"  vectors of {one.embedder}")
+        if one.oldest and one.newest:
+            kinds = (
+                ", ".join(f"{kind} {count}" for kind, count in by.items()) for by in (one.by_category, one.by_source)
+            )
+            typer.echo(f"  from {one.oldest:%Y-%m-%d %H:%M} to {one.newest:%Y-%m-%d %H:%M}; {'; '.join(kinds)}")
+    for version in older:
+        typer.echo(f"kept of before: {version}")
 
 
-@store_app.command(epilog="Example: simuverse store export run1 --out run1.jsonl")
-def export(
-    source: Source,
-    out: Annotated[Path | None, typer.Option("--out", help="File; standard output by default.")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="Whose; everyone's by default.")] = None,
-) -> None:
-    """Every memory with its vector, one JSON line each."""
-    path = _file(source)
-    name, _ = recorded_embedder(path)
-
-    async def lines(store: SQLiteStore) -> AsyncIterator[str]:
-        owners = await store.owners()
-        if agent is not None and agent not in owners:
-            raise UsageError(f"there is no agent {agent} in {source}. Agents: {', '.join(owners) or 'none'}")
-        for owner in owners if agent is None else [agent]:
-            async for line in export_lines(await store.collection(owner), embedder=name):
-                yield line
-
-    async def work(store: SQLiteStore) -> None:
-        if out is None:
-            async for line in lines(store):
-                typer.echo(line)
-            return
-        written = 0
-        try:
-            with out.open("x", encoding="utf-8") as file:
-                async for line in lines(store):
-                    file.write(line + "\n")
-                    written += 1
-        except OSError as error:
-            raise UsageError(f"{out} can't be written: {error.strerror}. Name another file with --out") from error
-        typer.echo(f"{written} memories written to {out}")
-
-    asyncio.run(_with_store(path, work))
+@store_app.command("check", epilog="Example: simuverse store check run1")
+def check_(source: Source, json: AsJson = False) -> None:
+    """Reads every memory, and looks for each by a word of its own and by meaning. Code 5 if one isn't found."""
+    asyncio.run(_check(source, load(), json=json))
 
 
-@store_app.command("import", epilog="Example: simuverse store import sqlite:copy.db run1.jsonl")
-def import_(
-    target: Annotated[str, typer.Argument(help="A store, made if it isn't there.")],
-    file: Annotated[Path, typer.Argument(help="JSON lines, as export writes them.")],
-    embedder: Annotated[str | None, typer.Option("--embedder", help="That the vectors are of.")] = None,
-) -> None:
-    """Adds exported memories; a line imported twice is there once."""
-    settings = load(typed={"embedder": embedder})
-    typer.echo(f"{asyncio.run(_import(target, file, settings))} memories imported into {target}")
+async def _check(source: str, settings: Settings, *, json: bool) -> None:
+    async with open_source(source, settings) as store:
+        damage, checked = await _examined(store)
+        name = store.name
+    if json:
+        told = {one.owner: {"checked": one, "faults": one.faults} for one in checked}
+        typer.echo(msgspec.json.encode({"damage": damage, "agents": told}))
+    else:
+        for one in checked:
+            typer.echo(f"{one.owner}: {'; '.join(one.faults) or _sound(one)}")
+        for fault in damage:
+            typer.echo(fault)
+    faults = len(damage) + sum(bool(one.faults) for one in checked)
+    if faults:
+        raise CheckFailed(f"{name} has {faults} faults. {_cure(name, checked)}")
 
 
-async def _import(target: str, file: Path, settings: Settings) -> int:
-    embedder = await parts.open_embedder(settings.embedder, settings)
-    store = await parts.open_store(target, embedder, settings)
-    try:
-        with file.open(encoding="utf-8") as lines:
-            return await import_lines(store, lines, embedder=embedder.name)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8 text"
-        raise UsageError(f"{file} can't be read: {reason}") from error
-    finally:
-        await store.aclose()
-        await embedder.aclose()
+def _sound(one: Checked) -> str:
+    if not one.counted:
+        return "no memories"
+    silent = one.read - one.with_words
+    words = "all" if not silent else f"all but {silent} without any word"
+    meaning = "all" if not one.not_looked_for else f"all but {one.not_looked_for} of one moment, not looked for,"
+    return f"{one.counted} memories, all read, {words} found by words, {meaning} found by meaning"
+
+
+def _cure(name: str, checked: list[Checked]) -> str:
+    if any(one.unreadable for one in checked):
+        return (
+            "What can't be read is mended from outside alone: restore a backup, or bring it back from an export with: "
+            f"simuverse store import {name} FILE --merge"
+        )
+    return f"Make it anew from what can be read: simuverse store rebuild {name}"
+
+
+async def _examined(store: KeptStore) -> tuple[list[str], list[Checked]]:
+    damage = await store.damage()
+    await store.audit.changes()
+    with progress("checking") as told:
+        return damage, [
+            await check(await store.collection(owner, embedder), on_progress=told)
+            for owner, embedder in (await store.embedders()).items()
+        ]
 
 
 @store_app.command("reembed", epilog="Example: simuverse store reembed sqlite:ada.db --embedder hashing")
 def reembed_(
     source: Source,
     embedder: Annotated[str, typer.Option("--embedder", help="The one to go on with.")],
-    drop_old: Annotated[bool, typer.Option("--drop-old", help="Delete the old file afterwards.")] = False,
+    drop_old: DropOld = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also where all vectors are of that embedder already.")
+    ] = False,
 ) -> None:
-    """Computes all vectors anew: in a new file, compared with the old one, which then takes its place."""
-    path = _file(source)
-    typer.echo(asyncio.run(_reembed(path, load(typed={"embedder": embedder}), drop_old=drop_old)))
+    """Computes all vectors anew: in a new version beside the old one, which takes its place once it is found sound."""
+    asyncio.run(_reembed(source, load(typed={"embedder": embedder}), drop_old=drop_old, again=again))
 
 
-async def _reembed(path: Path, settings: Settings, *, drop_old: bool) -> str:
-    name, _ = recorded_embedder(path)
-    copy, old = path.with_name(f"{path.name}.reembedded"), path.with_name(f"{path.name}.old")
-    if old.exists():
-        raise UsageError(f"{old} is in the way, from an earlier time. Delete it or move it")
+async def _reembed(source: str, settings: Settings, *, drop_old: bool, again: bool) -> None:
     embedder = await parts.open_embedder(settings.embedder, settings)
+    wanted = EmbedderRecord(name=embedder.name, dimension=embedder.dimension)
     try:
-        target = await SQLiteStore.open(copy, embedder_name=embedder.name, dimension=embedder.dimension)
-        try:
-
-            async def work(source: SQLiteStore) -> int:
-                return await reembed(source, target, embedder, on_progress=typer.echo)
-
-            count = await _with_store(path, work)
-        finally:
-            await target.aclose()
+        async with open_source(source, settings) as store:
+            before = set((await store.embedders()).values())
+            if before <= {wanted} and not again:
+                typer.echo(f"all vectors of {store.name} are of {wanted} already")
+            else:
+                async with store.renewal(wanted) as renewal:
+                    with progress("embedding") as told:
+                        renewed = await renew(renewal, embedder=embedder, on_progress=told)
+                names = ", ".join(sorted(one.name for one in before))
+                _tell(renewed, store.name, f"from {names} to {wanted.name}", kept=renewal.old, drop_old=drop_old)
+            await _drop(store, drop_old=drop_old)
     finally:
         await embedder.aclose()
-    os.replace(path, old)
-    os.replace(copy, path)
-    if drop_old:
-        old.unlink()
-    kept = "the old file is deleted" if drop_old else f"the old file is kept as {old}"
-    return f"{count} memories of {path}: from {name} to {embedder.name}; {kept}"
 
 
-async def _with_store(path: Path, work: Callable[[SQLiteStore], Awaitable[Value]]) -> Value:
-    name, dimension = recorded_embedder(path)
-    store = await SQLiteStore.open(path, embedder_name=name, dimension=dimension, read_only=True)
-    try:
-        return await work(store)
-    finally:
-        await store.aclose()
+@store_app.command(epilog="Example: simuverse store rebuild run1")
+def rebuild(
+    source: Source,
+    drop_old: DropOld = False,
+    force: Annotated[bool, typer.Option("--force", help="Also where `check` finds nothing wrong.")] = False,
+) -> None:
+    """Makes all indexes anew from the memories, if `check` finds that one needs it; vectors stay as they are."""
+    asyncio.run(_rebuild(source, load(), drop_old=drop_old, force=force))
 
 
-def _file(source: str) -> Path:
-    """Of a run folder or a store's name.
+async def _rebuild(source: str, settings: Settings, *, drop_old: bool, force: bool) -> None:
+    async with open_source(source, settings) as store:
+        damage, checked = await _examined(store)
+        if not force and not damage and not any(one.faults for one in checked):
+            typer.echo(f"{store.name} is sound, so nothing needs to be made anew; --force does it all the same")
+        else:
+            async with store.renewal(None) as renewal:
+                with progress("copying") as told:
+                    renewed = await renew(renewal, embedder=None, on_progress=told)
+            _tell(renewed, store.name, "in new indexes", kept=renewal.old, drop_old=drop_old)
+        await _drop(store, drop_old=drop_old)
 
-    Raises:
-        SettingsError: no file, or none that is there.
-    """
-    store, _ = wiring.names_behind(source, load())
-    path = parts.store_path(store)
-    if path is None:
-        raise SettingsError(f"{source} is no file. SQLite stores are written sqlite:FILE")
-    return path
+
+def _tell(renewed: Renewed, name: str, how: str, *, kept: str, drop_old: bool) -> None:
+    late = f", {renewed.late} of them written meanwhile" if renewed.late else ""
+    typer.echo(f"{renewed.memories} memories of {agents(renewed.agents)} in {name}: {how}{late}")
+    if not drop_old:
+        typer.echo(f"the old version is kept as {kept}; --drop-old deletes it")
+
+
+async def _drop(store: KeptStore, *, drop_old: bool) -> None:
+    for version in await store.drop_older() if drop_old else ():
+        typer.echo(f"deleted {version}")

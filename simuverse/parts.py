@@ -16,6 +16,7 @@ from simuverse.agents.wrappers import Limited, Retrying
 from simuverse.config import Secret, Settings
 from simuverse.errors import SettingsError
 from simuverse.memory.embedding import Embedder
+from simuverse.memory.kept import EmbedderRecord, KeptStore
 from simuverse.memory.store import MemoryStore
 
 IN_MEMORY = "memory:"
@@ -166,6 +167,32 @@ async def open_store(name: str, embedder: Embedder, settings: Settings | None = 
     from simuverse.memory.stores.sqlite import SQLiteStore
 
     return await SQLiteStore.open(store_path(name), embedder_name=embedder.name, dimension=embedder.dimension)
+
+
+async def open_kept(
+    name: str, settings: Settings, *, read_only: bool = False, new: EmbedderRecord | None = None
+) -> KeptStore:
+    """A store as a whole, whatever embedder made its vectors, which needn't be there.
+
+    Args:
+        read_only: of a file: nothing is made or changed.
+        new: makes a file that isn't there, for vectors of this embedder.
+
+    Raises:
+        SettingsError: no such kind of store, or one in memory. MissingExtra, StoreError: it can't be opened.
+    """
+    if is_on_server(name):
+        from simuverse.memory.stores.weaviate_address import StoreAddress
+        from simuverse.memory.stores.weaviate_kept import WeaviateKept
+
+        key = _revealed(settings.weaviate_api_key)
+        return await WeaviateKept.open(name, StoreAddress.parse(name.removeprefix(WEAVIATE)), key=key, new=new)
+    path = store_path(name)
+    if path is None:
+        raise SettingsError(f"{name} ends with its process, so there is nothing to care for. Name a file or a server")
+    from simuverse.memory.stores.sqlite_kept import SQLiteKept
+
+    return await SQLiteKept.open(path, read_only=read_only, new=new)
 
 
 def store_path(name: str) -> Path | None:

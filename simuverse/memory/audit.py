@@ -10,7 +10,7 @@ Erasing alone rewrites lines, to take words out of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -141,6 +141,80 @@ class AuditLog:
         await self.lines.append(msgspec.json.encode(_Settled(settles=change.number, state=state)))
         return replace(change, state=state)
 
+    async def lines_of(self, owner: str | None = None) -> list[bytes]:
+        """As they stand in the record: all, or those of one owner's changes and what settles them.
+
+        Raises:
+            StoreCorrupt: one can't be read.
+        """
+        lines = await self.lines.read()
+        if owner is None:
+            return lines
+        theirs: set[int] = set()
+        kept: list[bytes] = []
+        for line in lines:
+            found = _checked(line, self.lines.description)
+            if isinstance(found, Change) and found.owner == owner:
+                theirs.add(found.number)
+            if (found.number if isinstance(found, Change) else found.settles) in theirs:
+                kept.append(line)
+        return kept
+
+    @staticmethod
+    def checked_line(line: bytes) -> bytes:
+        """The line itself.
+
+        Raises:
+            ValueError, msgspec.MsgspecError: it isn't one of a record of changes.
+        """
+        _decoded(line)
+        return line
+
+    async def carry(self, lines: Sequence[bytes]) -> int:
+        """Takes over lines of another record, in their order; returns how many are new here.
+
+        What is here already stays once. Numbers are kept where they can be: a change whose number is taken gets the
+        next one, and what settles or undoes it follows.
+
+        Raises:
+            StoreCorrupt: one isn't a line of a record.
+        """
+        here = await self.lines.read()
+        if list(lines[: len(here)]) == here:
+            new = list(lines[len(here) :])
+            for line in new:
+                _checked(line, "the record that is carried")
+        else:
+            new = self._renumbered(here, lines)
+        if new:
+            await self.lines.append(*new)
+        return len(new)
+
+    def _renumbered(self, here: Sequence[bytes], lines: Sequence[bytes]) -> list[bytes]:
+        known: dict[bytes, int] = {}
+        settled: set[int] = set()
+        for line in here:
+            found = _checked(line, self.lines.description)
+            if isinstance(found, Change):
+                known[_what(found)] = found.number
+            else:
+                settled.add(found.settles)
+        last = max(known.values(), default=0)
+        numbers: dict[int, int] = {}
+        new: list[bytes] = []
+        for line in lines:
+            found = _checked(line, "the record that is carried")
+            if isinstance(found, Change):
+                number = known.get(_what(found))
+                if number is None:
+                    last = number = max(last + 1, found.number)
+                    undoes = None if found.undoes is None else numbers.get(found.undoes, found.undoes)
+                    new.append(_encoded(replace(found, number=number, undoes=undoes)))
+                numbers[found.number] = number
+            elif (number := numbers.get(found.settles)) is not None and number not in settled:
+                new.append(msgspec.json.encode(replace(found, settles=number)))
+        return new
+
     async def redact(self, which: Callable[[Change], bool]) -> int:
         """Takes the words out of those changes: who, when and ids are left. Returns how many had any."""
         renewed: dict[int, bytes] = {}
@@ -158,6 +232,21 @@ def _encoded(change: Change) -> bytes:
     fields = msgspec.to_builtins(change)
     del fields["state"]
     return msgspec.json.encode(fields)
+
+
+def _what(change: Change) -> bytes:
+    """All that a change says but for its place in the record: two records hold the same one if this is the same."""
+    return _encoded(replace(change, number=0, undoes=None))
+
+
+def _checked(line: bytes, where: str) -> Change | _Settled:
+    """Raises:
+    StoreCorrupt: it is no line of a record.
+    """
+    try:
+        return _decoded(line)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise StoreCorrupt(f"a line of {where} is no change of memories: {error}") from error
 
 
 def _decoded(line: bytes) -> Change | _Settled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from filelock import AsyncFileLock, Timeout
 
 from simuverse.errors import StoreRefused, StoreUnavailable
+from simuverse.memory.durable_lines import append_lines, whole_lines
 from simuverse.memory.records import Category, Memory, Provenance, Source
 from simuverse.memory.store import Entry, MemoryStore
 
@@ -47,7 +48,7 @@ class Lines(Protocol):
 
     async def read(self) -> list[bytes]: ...
 
-    async def append(self, line: bytes) -> None: ...
+    async def append(self, *lines: bytes) -> None: ...
 
     async def replace(self, lines: Mapping[int, bytes]) -> None:
         """Other lines in these places, counted from 0; of the old ones nothing is left."""
@@ -69,8 +70,8 @@ class KeptLines:
     async def read(self) -> list[bytes]:
         return list(self._lines)
 
-    async def append(self, line: bytes) -> None:
-        self._lines.append(line)
+    async def append(self, *lines: bytes) -> None:
+        self._lines.extend(lines)
 
     async def replace(self, lines: Mapping[int, bytes]) -> None:
         for place, line in lines.items():
@@ -109,8 +110,8 @@ class FileLines:
     async def read(self) -> list[bytes]:
         return await asyncio.to_thread(self._read)
 
-    async def append(self, line: bytes) -> None:
-        await asyncio.to_thread(self._append, line)
+    async def append(self, *lines: bytes) -> None:
+        await asyncio.to_thread(self._append, lines)
 
     async def replace(self, lines: Mapping[int, bytes]) -> None:
         """All of it or nothing, also when the machine stops in between."""
@@ -118,14 +119,11 @@ class FileLines:
 
     def _read(self) -> list[bytes]:
         with self._refusals():
-            return self.path.read_bytes().split(b"\n")[:-1] if self.path.exists() else []
+            return whole_lines(self.path)
 
-    def _append(self, line: bytes) -> None:
-        with self._refusals(), self.path.open("a+b") as file:
-            _cut_torn_line(file.fileno())
-            file.write(line + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+    def _append(self, lines: Sequence[bytes]) -> None:
+        with self._refusals():
+            append_lines(self.path, *lines)
 
     def _replace(self, lines: Mapping[int, bytes]) -> None:
         unfinished = self.path.with_name(f"{self.path.name}.part")
@@ -175,10 +173,14 @@ class StoredLines:
     async def read(self) -> list[bytes]:
         return [memory.summary.encode() for memory in await self._memories()]
 
-    async def append(self, line: bytes) -> None:
-        at = _FIRST + timedelta(microseconds=len(await self._memories()))
+    async def append(self, *lines: bytes) -> None:
+        begin = len(await self._memories())
+        entries: list[Entry] = []
+        for number, line in enumerate(lines, start=begin):
+            at = _FIRST + timedelta(microseconds=number)
+            entries.append(self._entry(uuid5(_LINES, f"{at.isoformat()} {line.decode()}"), at, line))
         collection = await self._store.collection(LEDGER)
-        await collection.add([self._entry(uuid5(_LINES, f"{at.isoformat()} {line.decode()}"), at, line)])
+        await collection.add(entries)
 
     async def replace(self, lines: Mapping[int, bytes]) -> None:
         memories = await self._memories()
@@ -203,11 +205,3 @@ class StoredLines:
             provenance=Provenance(source=Source.OPERATOR),
         )
         return Entry(memory=memory, vector=self._vector)
-
-
-def _cut_torn_line(file: int) -> None:
-    """Before the next one is appended."""
-    size = os.fstat(file).st_size
-    if size and os.pread(file, 1, size - 1) != b"\n":
-        whole = os.pread(file, size, 0).rfind(b"\n") + 1
-        os.ftruncate(file, whole)

@@ -1,40 +1,35 @@
-"""Memories as lines of JSON, to carry from one store to another.
+"""Memories as lines of JSON, to keep a copy or to carry them from one store to another.
 
 One line is one memory with its vector, in one form only: keys sorted, no spaces, times in UTC, the vector as base64 of
-little-endian float32. So what is exported, imported and exported again is the same to the byte.
+little-endian float32. After the memories come the lines of the record of changes, as they stand there. So what is
+exported, imported and exported again is the same to the byte.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 
-from simuverse.errors import BadVector, StoreMismatch, UsageError
-from simuverse.memory.records import Memory, Provenance
-from simuverse.memory.store import Entry, MemoryCollection, MemoryStore
-
-_WRITTEN_AT_ONCE = 500
-"""Entries in one write of an import: one commit to disk for all of them, under 1 MB with vectors of 256 numbers."""
+from simuverse.errors import BadVector, UsageError
+from simuverse.memory.audit import AuditLog
+from simuverse.memory.copying import Fingerprints, entry_fingerprint
+from simuverse.memory.kept import EmbedderRecord
+from simuverse.memory.records import Category, Memory, Provenance, Source
+from simuverse.memory.store import Entry, MemoryCollection
+from simuverse.memory.stores.vectors import checked_vector
 
 _MEMORY_FIELDS = {field.name for field in fields(Memory)}
 _PROVENANCE_FIELDS = {field.name for field in fields(Provenance)}
+_ALLOWED = {"category": [one.value for one in Category], "provenance.source": [one.value for one in Source]}
 
-
-_WHAT_NOW = "The lines before it are imported; mend it and import all again, nothing doubles."
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Numbered:
-    """An entry and the number of its line, from 1."""
-
-    number: int
-    entry: Entry
+_WHAT_NOW = "Nothing was imported; mend that line or take it out, and import the file again"
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,11 +38,36 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     vector: str
 
 
+class _ChangeLine(msgspec.Struct, forbid_unknown_fields=True):
+    change: msgspec.Raw
+
+
+class _Kind(msgspec.Struct):
+    """What tells a line of the one kind from one of the other."""
+
+    change: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+@dataclass(kw_only=True, slots=True)
+class Contents:
+    """What a file of lines holds.
+
+    Args:
+        embedders: of each owner's vectors.
+        memories: of each owner; a memory that stands there twice counts as it stands there last.
+        changes: lines of the record of changes.
+    """
+
+    embedders: dict[str, EmbedderRecord] = field(default_factory=dict[str, EmbedderRecord])
+    memories: dict[str, Fingerprints] = field(default_factory=dict[str, Fingerprints])
+    changes: list[bytes] = field(default_factory=list[bytes])
+
+
 async def export_lines(collection: MemoryCollection, *, embedder: str) -> AsyncIterator[str]:
     """All of the owner's memories, past and forgotten ones included, oldest first; no line ends in a line break.
 
     Args:
-        embedder: name of the embedder that the store's vectors are of.
+        embedder: name of the embedder that the vectors are of.
     """
     async for entry in collection.scan():
         line = {
@@ -58,49 +78,83 @@ async def export_lines(collection: MemoryCollection, *, embedder: str) -> AsyncI
         yield msgspec.json.encode(line, order="sorted").decode()
 
 
-async def import_lines(store: MemoryStore, lines: Iterable[str], *, embedder: str) -> int:
-    """Adds the memories to their owners' collections; returns how many.
-
-    A line imported twice is there once. Lines before a bad one stay imported, so that a mended file can be imported
-    again from its start. Blank lines are passed over.
+async def change_lines(audit: AuditLog, *, owner: str | None = None) -> AsyncIterator[str]:
+    """The record of changes.
 
     Args:
-        embedder: name of the embedder that the store's vectors are of.
+        owner: of whose memories; None for all.
+    """
+    for line in await audit.lines_of(owner):
+        yield msgspec.json.encode(_ChangeLine(change=msgspec.Raw(line))).decode()
+
+
+def read_contents(path: Path) -> Contents:
+    """Reads the whole file, so that nothing of it is imported if it can't be imported whole.
 
     Raises:
-        UsageError: a line that isn't a memory; the message says which and why.
-        StoreMismatch: a line whose vector is another embedder's.
-        StoreError: it couldn't be stored.
+        UsageError: it can't be read, or a line isn't a memory or a change; the message says which, why and what is
+            allowed.
     """
-    imported = 0
-    batch: list[_Numbered] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    contents = Contents()
+    for number, line in _lines(path):
         try:
-            entry = _read(line, embedder=embedder)
-        except (ValueError, msgspec.MsgspecError) as error:
-            await _write(store, batch)
-            raise UsageError(f"line {number} isn't a memory: {error}. {_WHAT_NOW}") from error
-        except StoreMismatch as error:
-            await _write(store, batch)
-            raise StoreMismatch(f"line {number}: {error}") from error
-        if batch and (batch[0].entry.memory.owner != entry.memory.owner or len(batch) == _WRITTEN_AT_ONCE):
-            await _write(store, batch)
-            batch = []
-        batch.append(_Numbered(number=number, entry=entry))
-        imported += 1
-    await _write(store, batch)
-    return imported
+            read = _read(line)
+            if isinstance(read, bytes):
+                contents.changes.append(read)
+                continue
+            record, entry = read
+            owner = entry.memory.owner
+            known = contents.embedders.setdefault(owner, record)
+            if known != record:
+                raise ValueError(f"its vector is of {record}, and {owner}'s before it are of {known}")
+        except (ValueError, msgspec.MsgspecError, BadVector) as error:
+            raise UsageError(f"{path}, line {number} isn't a memory: {_told(error)}. {_WHAT_NOW}") from error
+        contents.memories.setdefault(owner, {})[entry.memory.id] = entry_fingerprint(entry)
+    return contents
 
 
-def _read(line: str, *, embedder: str) -> Entry:
+def read_entries(path: Path) -> Iterator[Entry]:
+    """The memories, as :func:`read_contents` has found them good.
+
+    Raises:
+        UsageError: the file is another one by now.
+    """
+    for number, line in _lines(path):
+        try:
+            read = _read(line)
+        except (ValueError, msgspec.MsgspecError, BadVector) as error:
+            raise UsageError(
+                f"{path} changed while it was imported, at line {number}; import it again, nothing doubles"
+            ) from error
+        if not isinstance(read, bytes):
+            yield read[1]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """With their numbers, from 1; blank ones are passed over."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            yield from _not_blank(file)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8 text"
+        raise UsageError(f"{path} can't be read: {reason}. Name a file that `store export` wrote") from error
+
+
+def _not_blank(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, line
+
+
+def _read(line: str) -> tuple[EmbedderRecord, Entry] | bytes:
+    """A memory with its vector, or a line of the record of changes.
+
+    Raises:
+        ValueError, msgspec.MsgspecError, BadVector: it is neither.
+    """
+    if msgspec.json.decode(line, type=_Kind).change is not msgspec.UNSET:
+        return AuditLog.checked_line(bytes(msgspec.json.decode(line, type=_ChangeLine).change))
     read = msgspec.json.decode(line, type=_Line)
-    if read.embedder != embedder:
-        raise StoreMismatch(
-            f"its vector is of the embedder {read.embedder}, and the store's are of {embedder}. "
-            f"Import it into a store of {read.embedder}, then: simuverse store reembed STORE --embedder {embedder}"
-        )
     provenance = read.memory.get("provenance")
     unknown = read.memory.keys() - _MEMORY_FIELDS
     if isinstance(provenance, dict):
@@ -113,19 +167,15 @@ def _read(line: str, *, embedder: str) -> Entry:
         raise ValueError(f"the vector isn't base64: {error}") from error
     if len(raw) % 4:
         raise ValueError(f"the vector has {len(raw)} bytes, no whole number of float32")
-    return Entry(memory=msgspec.convert(read.memory, Memory), vector=np.frombuffer(raw, dtype="<f4").astype(np.float32))
+    record = EmbedderRecord(name=read.embedder, dimension=len(raw) // 4)
+    vector = checked_vector(np.frombuffer(raw, dtype="<f4").astype(np.float32), dimension=record.dimension)
+    return record, Entry(memory=msgspec.convert(read.memory, Memory), vector=vector)
 
 
-async def _write(store: MemoryStore, batch: Sequence[_Numbered]) -> None:
-    if not batch:
-        return
-    collection = await store.collection(batch[0].entry.memory.owner)
-    try:
-        await collection.add([numbered.entry for numbered in batch])
-    except BadVector:
-        # Nothing of the batch was written; one at a time, the line at fault shows.
-        for numbered in batch:
-            try:
-                await collection.add([numbered.entry])
-            except BadVector as error:
-                raise UsageError(f"line {numbered.number} isn't a memory: {error}. {_WHAT_NOW}") from error
+def _told(error: Exception) -> str:
+    """With what is allowed, where that is a short list."""
+    text = str(error).rstrip(".")
+    for name, allowed in _ALLOWED.items():
+        if text.endswith(f"`$.{name}`"):
+            return f"{text}. Allowed: {', '.join(allowed)}"
+    return text

@@ -1,79 +1,60 @@
+"""Lines of JSON: one form only, read whole before anything is written, and what is wrong is named by its line."""
+
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from simuverse.errors import StoreMismatch, UsageError
-from simuverse.memory.exchange import export_lines, import_lines
-from simuverse.memory.store import Entry, MemoryStore
-from simuverse.memory.stores.sqlite import SQLiteStore
-from tests.contracts.memory_reference import DIMENSION, entry, invented_village, memory, vector
-from tests.contracts.memory_store import EMBEDDER, FULL
+from simuverse.errors import UsageError
+from simuverse.memory.carrying import FileFreight, carry
+from simuverse.memory.kept import EmbedderRecord
+from simuverse.memory.records import Category, Source
+from simuverse.memory.store import Entry
+from tests.contracts.kept_store import MADE_BY, exported, nothing, sqlite
+from tests.contracts.memory_reference import entry, invented_village, memory, vector
+from tests.contracts.memory_store import FULL
 
 
-async def new_store() -> MemoryStore:
-    return await SQLiteStore.open(None, embedder_name=EMBEDDER, dimension=DIMENSION)
+async def lines_of(path: Path, *entries: Entry) -> list[str]:
+    async with sqlite(path) as store:
+        for one in entries:
+            await (await store.collection(one.memory.owner, MADE_BY)).add([one])
+        return await exported(store)
 
 
-@pytest.fixture
-async def source() -> AsyncIterator[MemoryStore]:
-    store = await new_store()
-    yield store
-    await store.aclose()
+async def import_(place: Path, *lines: str) -> list[str]:
+    """What a new store holds afterwards."""
+    (place / "lines").write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
+    async with sqlite(place / "new.db") as store:
+        try:
+            await carry(FileFreight(place / "lines"), store, merge=False, on_progress=nothing)
+        finally:
+            held = await exported(store)
+            assert await store.embedders() == ({} if not held else dict.fromkeys(await store.embedders(), MADE_BY))
+        return held
 
 
-@pytest.fixture
-async def target() -> AsyncIterator[MemoryStore]:
-    store = await new_store()
-    yield store
-    await store.aclose()
-
-
-async def exported(store: MemoryStore, owner: str = "Jade") -> list[str]:
-    return [line async for line in export_lines(await store.collection(owner), embedder=EMBEDDER)]
-
-
-async def one_line(store: MemoryStore) -> dict[str, object]:
-    await (await store.collection("Jade")).add([entry("The bell rang.")])
-    (line,) = await exported(store)
-    parsed: dict[str, object] = json.loads(line)
-    return parsed
-
-
-async def test_export_import_export_is_the_same_to_the_byte(source: MemoryStore, target: MemoryStore) -> None:
-    collection = await source.collection("Jade")
-    await collection.add([*invented_village(), Entry(memory=FULL, vector=vector(5))])
-    lines = await exported(source)
-    assert await import_lines(target, lines, embedder=EMBEDDER) == len(lines) == 129
-    assert await exported(target) == lines
-
-
-async def test_a_line_has_sorted_keys_and_no_line_break(source: MemoryStore) -> None:
-    await (await source.collection("Jade")).add([Entry(memory=FULL, vector=vector(5))])
-    (line,) = await exported(source)
+async def test_a_line_has_sorted_keys_and_no_line_break(tmp_path: Path) -> None:
+    (line,) = await lines_of(tmp_path / "one.db", Entry(memory=FULL, vector=vector(5)))
     assert "\n" not in line
     assert line == json.dumps(json.loads(line), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-async def test_importing_twice_adds_nothing(source: MemoryStore, target: MemoryStore) -> None:
-    await (await source.collection("Jade")).add(invented_village())
-    lines = await exported(source)
-    await import_lines(target, lines, embedder=EMBEDDER)
-    await import_lines(target, lines[:50], embedder=EMBEDDER)
-    assert await exported(target) == lines
-
-
-async def test_several_owners_in_one_file_go_to_their_own_collections(source: MemoryStore, target: MemoryStore) -> None:
-    for owner in ("Jade", "jade"):
-        await (await source.collection(owner)).add(invented_village(owner))
-    jade, twin = await exported(source), await exported(source, "jade")
+async def test_several_owners_in_one_file_go_to_their_own_collections(tmp_path: Path) -> None:
+    jade = await lines_of(tmp_path / "one.db", *invented_village())
+    twin = await lines_of(tmp_path / "two.db", *invented_village("jade"))
     mixed = [line for pair in zip(jade, twin, strict=True) for line in pair]
-    await import_lines(target, ["", *mixed, "\n"], embedder=EMBEDDER)
-    assert await exported(target) == jade
-    assert await exported(target, "jade") == twin
+    assert await import_(tmp_path, "", *mixed, "\n") == [*jade, *twin]
+
+
+async def test_of_a_memory_that_stands_there_twice_the_last_form_counts(tmp_path: Path) -> None:
+    (first,) = await lines_of(tmp_path / "one.db", entry("The bell rang."))
+    (last,) = await lines_of(tmp_path / "two.db", entry("The bell rang twice."))
+    for _ in range(2):
+        assert await import_(tmp_path, first, last) == [last]
+    assert await import_(tmp_path, first, last, last) == [last]
 
 
 @pytest.mark.parametrize(
@@ -83,47 +64,53 @@ async def test_several_owners_in_one_file_go_to_their_own_collections(source: Me
         ({"surprise": 1}, "surprise"),
         ({"vector": "???"}, "base64"),
         ({"vector": "AAAA"}, "3 bytes"),
-        ({"vector": "AACAPw=="}, r"shape \(1,\)"),
+        ({"vector": "AACAPw=="}, r"its vector is of invented-embedder \(1 numbers\), and Jade's before it are of"),
+        ({"vector": ""}, "zeros"),
+        ({"embedder": "another"}, r"its vector is of another \(16 numbers\)"),
         ({"memory.importance": 11}, "importance 11"),
-        ({"memory.category": "gossip"}, "gossip"),
+        ({"memory.category": "gossip"}, f"gossip.*Allowed: {', '.join(one.value for one in Category)}"),
         ({"memory.created_at": "2026-03-01T08:00:00"}, "no time zone"),
         ({"memory.mood": "glad"}, "unknown field mood"),
         ({"memory.provenance": {"source": "observed", "rumour": 1}}, "unknown field rumour"),
+        ({"memory.provenance.source": "hearsay"}, f"hearsay.*Allowed: {', '.join(one.value for one in Source)}"),
     ],
 )
-async def test_a_bad_line_is_named_and_those_before_it_stay(
-    source: MemoryStore, target: MemoryStore, changes: dict[str, object], fault: str
+async def test_a_bad_line_is_named_and_nothing_is_imported(
+    tmp_path: Path, changes: dict[str, object], fault: str
 ) -> None:
-    line = await one_line(source)
-    bad = json.loads(json.dumps(line))
+    (line,) = await lines_of(tmp_path / "one.db", entry("The bell rang."))
+    bad = json.loads(line)
     for name, value in changes.items():
         *path, last = name.split(".")
         inner = bad
         for step in path:
             inner = inner[step]
         inner[last] = value
-    good = json.dumps(line)
-    with pytest.raises(UsageError, match=rf"line 3 isn't a memory: .*{fault}"):
-        await import_lines(target, [good, "", json.dumps(bad), good], embedder=EMBEDDER)
-    assert await exported(target) == await exported(source)
+    with pytest.raises(UsageError, match=rf"lines, line 3 isn't a memory: .*{fault}.*Nothing was imported"):
+        await import_(tmp_path, line, "", json.dumps(bad), line)
+    async with sqlite(tmp_path / "new.db") as store:
+        assert await exported(store) == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "null", "\ud800", '{"embedder":1}'])
-async def test_what_is_no_such_json_is_named_by_line(target: MemoryStore, text: str) -> None:
+@pytest.mark.parametrize("text", ["{", "[]", "null", '{"embedder":1}', '{"change":{}}', '{"change":{"settles":"x"}}'])
+async def test_what_is_no_such_json_is_named_by_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError, match="line 1 isn't a memory"):
-        await import_lines(target, [text], embedder=EMBEDDER)
+        await import_(tmp_path, text)
 
 
-async def test_vectors_of_another_embedder_are_refused(source: MemoryStore, target: MemoryStore) -> None:
-    line = json.dumps(await one_line(source))
-    with pytest.raises(StoreMismatch, match=f"line 1: .*{EMBEDDER}.*another-embedder.*reembed"):
-        await import_lines(target, [line], embedder="another-embedder")
-    assert await target.owners() == []
+@pytest.mark.parametrize(("lines", "fault"), [(["\ud800"], "UTF-8"), ([""], "holds no memories")])
+async def test_what_is_no_export_at_all_is_told_so(tmp_path: Path, lines: list[str], fault: str) -> None:
+    with pytest.raises(UsageError, match=fault):
+        await import_(tmp_path, *lines)
 
 
-async def test_more_than_one_batch_arrives_whole(source: MemoryStore, target: MemoryStore) -> None:
-    entries = [Entry(memory=memory(f"Bell {n} rang.", n), vector=vector(n)) for n in range(1203)]
-    await (await source.collection("Jade")).add(entries)
-    assert await import_lines(target, await exported(source), embedder=EMBEDDER) == 1203
-    scanned = [e async for e in (await target.collection("Jade")).scan()]
-    assert np.array_equal([e.vector for e in scanned], [e.vector for e in entries])
+async def test_more_than_one_batch_arrives_whole(tmp_path: Path) -> None:
+    async with sqlite(tmp_path / "one.db") as store:
+        entries = [Entry(memory=memory(f"Bell {n} rang.", n), vector=vector(n)) for n in range(1203)]
+        await (await store.collection("Jade", MADE_BY)).add(entries)
+        lines = await exported(store)
+    assert await import_(tmp_path, *lines) == lines
+
+
+async def test_a_record_of_an_embedder_reads_well() -> None:
+    assert str(EmbedderRecord(name="wordllama", dimension=256)) == "wordllama (256 numbers)"

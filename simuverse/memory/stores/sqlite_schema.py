@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -84,13 +84,15 @@ def recorded_embedder(path: Path) -> tuple[str, int]:
     with outside_errors(f"SQLite {path}"):
         if not path.is_file():
             raise StoreUnavailable(f"There is no store at {path} to read; check its name.")
-        connection = sqlite3.connect(_uri(path, read_only=True), uri=True, timeout=BUSY_TIMEOUT)
-        try:
+        with closing(reading(path)) as connection:
             _check_format(connection, path)
             name, dimension = connection.execute("SELECT name, dimension FROM embedder").fetchone()
             return str(name), int(dimension)
-        finally:
-            connection.close()
+
+
+def reading(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing, to a file that is there."""
+    return sqlite3.connect(_uri(path, read_only=True), uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
 
 
 @contextmanager

@@ -15,12 +15,14 @@ from simuverse.memory.store import Entry, SearchRequest
 from simuverse.memory.stores.vectors import checked_vector
 from simuverse.memory.stores.weaviate_address import Address, Layout
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
+from simuverse.memory.stores.weaviate_generations import live_prefix
 from simuverse.memory.stores.weaviate_layouts import Making, OwnerLayout, open_layout
 from simuverse.memory.stores.weaviate_names import PREFIX
 from simuverse.memory.stores.weaviate_objects import NothingAllowed, Stored, memory_of, server_filter
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM, Searcher
 from simuverse.memory.stores.weaviate_statistics import CountedWords
+from simuverse.memory.stores.weaviate_vectors import KnownVectors
 from simuverse.memory.stores.weaviate_writes import AT_ONCE, Writer
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class WeaviateStore:
         self._layout = layout
         self._dimension = dimension
         self._shared: dict[Partition, _Shared] = {}
+        self._vectors = KnownVectors()
 
     @classmethod
     async def open(
@@ -79,8 +82,9 @@ class WeaviateStore:
         connection = await Connection.open(
             addresses, key=key, headers=headers or {}, deadline=deadline, probed=f"{prefix}_"
         )
-        making = Making(prefix=prefix, embedder=embedder_name, dimension=dimension, replication=replication)
         try:
+            live = await live_prefix(connection, prefix)
+            making = Making(prefix=live, embedder=embedder_name, dimension=dimension, replication=replication)
             chosen = await open_layout(connection, making, layout)
         except BaseException:
             await connection.aclose()
@@ -95,7 +99,7 @@ class WeaviateStore:
         if not owner:
             raise ValueError("a collection needs an owner")
         partition = await self._layout.partition(owner)
-        shared = self._shared.setdefault(partition, _Shared(self._connection, partition))
+        shared = self._shared.setdefault(partition, _Shared(self._connection, partition, self._vectors))
         return WeaviateCollection(self._connection, partition, owner, shared, dimension=self._dimension)
 
     async def owners(self) -> list[str]:
@@ -115,8 +119,9 @@ class WeaviateStore:
 class _Shared:
     """What all handles of one collection have in common."""
 
-    def __init__(self, connection: Connection, partition: Partition) -> None:
+    def __init__(self, connection: Connection, partition: Partition, vectors: KnownVectors) -> None:
         self.words = CountedWords(connection, partition)
+        self.vectors = vectors
         self.one_change_at_a_time = asyncio.Lock()
 
 
@@ -131,8 +136,8 @@ class WeaviateCollection:
         self._owner = owner
         self._one_change_at_a_time = shared.one_change_at_a_time
         self._dimension = dimension
-        self._searcher = Searcher(connection, partition, shared.words)
-        self._writer = Writer(connection, partition, shared.words)
+        self._searcher = Searcher(connection, partition, shared.words, shared.vectors)
+        self._writer = Writer(connection, partition, shared.words, shared.vectors)
 
     @property
     def owner(self) -> str:
@@ -141,7 +146,7 @@ class WeaviateCollection:
     async def add(self, entries: Sequence[Entry]) -> None:
         after = {entry.memory.id: entry for entry in map(self._checked_entry, entries)}
         async with self._one_change_at_a_time:
-            await self._writer.write(await self._writer.read(after), after)
+            await self._writer.add(after)
 
     async def get(self, ids: Sequence[UUID]) -> list[Memory]:
         found = await self._writer.read(ids)

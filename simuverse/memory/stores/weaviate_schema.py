@@ -117,8 +117,8 @@ def check(config: CollectionConfig, expected: Marks, address: Address, *, tenant
         raise StoreMismatch(
             f"{where} holds vectors of the embedder {marks.embedder} ({marks.dimension} numbers), and "
             f"{expected.embedder} ({expected.dimension} numbers) is in use. "
-            f"Go on with --embedder {marks.embedder}, or use another server for the new one: vectors are computed anew "
-            "in files alone yet"
+            f"Go on with --embedder {marks.embedder}, or compute the vectors anew with: "
+            f"simuverse store reembed weaviate:{address.url} --embedder {expected.embedder}"
         )
     different = _differences(config)
     if config.multi_tenancy_config.enabled != tenants:

@@ -1,0 +1,48 @@
+"""Opens stores as a whole, by what a user types: a run folder or a store's name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from simuverse import parts, wiring
+from simuverse.config import Settings
+from simuverse.memory.kept import EmbedderRecord, KeptStore
+
+
+@asynccontextmanager
+async def open_source(source: str, settings: Settings, *, read_only: bool = True) -> AsyncGenerator[KeptStore]:
+    """A store that is there.
+
+    Args:
+        read_only: of a file: nothing in it is changed.
+
+    Raises:
+        UsageError: there is none. StoreError: it can't be used.
+    """
+    name, _ = wiring.names_behind(source, settings)
+    store = await parts.open_kept(name, settings, read_only=read_only)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+@asynccontextmanager
+async def open_target(target: str, settings: Settings, *, new: EmbedderRecord | None) -> AsyncGenerator[KeptStore]:
+    """A store to write to, made if it is a file that isn't there.
+
+    Args:
+        new: of the vectors of what is made; None makes no file.
+    """
+    name = wiring.names_behind(target, settings)[0] if _is_folder(target) else target
+    store = await parts.open_kept(name, settings, new=new)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+def _is_folder(target: str) -> bool:
+    return ":" not in target or Path(target).is_dir()
