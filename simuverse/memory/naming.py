@@ -53,7 +53,8 @@ def shown(name: str) -> str:
     elif any(len(_alphabets(word)) > 1 for word in bare.split()):
         why = "in letters of several alphabets"
     short = bare if len(bare) <= LONGEST else f"{bare[:LONGEST].rstrip()}…"
-    quoted = short if _PLAIN.fullmatch(short) and " to " not in f" {short} " else f"“{short.replace('”', '’')}”"
+    plain = _PLAIN.fullmatch(unicodedata.normalize("NFC", short))
+    quoted = short if plain and " to " not in f" {short} " else f"“{short.replace('”', '’')}”"
     return f"{quoted} (written {why})" if why else quoted
 
 
