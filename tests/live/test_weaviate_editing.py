@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 
 import pytest
 
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.audit import AuditLog
+from simuverse.memory.capacity import Capacity
 from simuverse.memory.clock import ManualClock
 from simuverse.memory.editing import MemoryEditor
 from simuverse.memory.embedders.hashing import HashingEmbedder
@@ -19,7 +21,7 @@ from simuverse.memory.stores.weaviate_address import Address, Layout
 from tests.commands import Here
 from tests.live.weaviate_server import WeaviateServer
 from tests.memory.editing import TODAY, exported, now
-from tests.memory.recalling import Pool
+from tests.memory.recalling import NOW, Pool
 
 pytestmark = pytest.mark.live
 
@@ -46,6 +48,24 @@ async def opened(store: MemoryStore) -> tuple[Pool, MemoryEditor]:
     collection = await store.collection("Jade")
     audit = AuditLog.within(store, dimension=HashingEmbedder.dimension)
     return Pool(collection, HashingEmbedder()), MemoryEditor(collection, HashingEmbedder(), ManualClock(TODAY), audit)
+
+
+async def test_a_bound_evicts_exactly_what_is_over_and_undo_brings_it_back(store: MemoryStore) -> None:
+    pool, editor = await opened(store)
+    memories = [await pool.keep(f"Boat {n} came in.", importance=n + 1, age=timedelta(hours=n)) for n in range(6)]
+    await editor.anchor([memories[0].id])
+    before = await exported(pool.collection)
+    capacity = Capacity(
+        4, collection=pool.collection, embedder=HashingEmbedder(), clock=ManualClock(NOW), audit=editor.audit
+    )
+
+    gone = await capacity.keep()
+
+    assert [memory.id for memory in gone] == [memories[1].id, memories[2].id]
+    assert await pool.collection.count() == 4
+    assert await capacity.keep() == ()
+    await editor.undo()
+    assert await exported(pool.collection) == before
 
 
 async def test_every_change_is_undone_to_the_same_bytes(store: MemoryStore) -> None:
