@@ -70,7 +70,7 @@ async def open_memories(source: str, settings: Settings) -> AsyncGenerator[Opene
         yield Opened(
             store=store,
             embedder=embedder,
-            audit=AuditLog.beside(database) if database else AuditLog.within(store, dimension=embedder.dimension),
+            audit=wiring.record_of_changes(name, store, embedder),
             folder=_run_folder(source, database),
             database=database,
         )

@@ -17,6 +17,8 @@ def turn(trace: TurnTrace) -> str:
     lines.append(f"  did {call_text(trace)}: {trace.outcome.sentence}")
     lines += [f"  remembered: {memory.summary}" for memory in trace.remembered.written]
     lines += [f"  not stored: {reason}" for reason in trace.remembered.refused]
+    lines += [f"  known already: {memory.summary}" for memory in trace.remembered.merged]
+    lines += [f"  past since: {memory.summary}" for memory in trace.remembered.past]
     if trace.remembered.failed:
         lines.append("  not written down yet; `memories SOURCE retry` tries again")
     lines += [f"  problem: {problem}" for problem in trace.problems]

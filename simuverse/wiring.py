@@ -19,6 +19,7 @@ from simuverse.agents.turn import Persona
 from simuverse.agents.unwritten import UnwrittenLog
 from simuverse.config import Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
+from simuverse.memory.audit import AuditLog
 from simuverse.memory.audit_lines import LEDGER
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
 from simuverse.memory.embedding import Embedder
@@ -129,6 +130,7 @@ async def open_subconscious(
     clock: Clock | None = None,
     recall: RecallSettings | None = None,
     beside: Path | None = None,
+    audit: AuditLog | None = None,
     outbox: Path | None = None,
     settings: Settings | None = None,
 ) -> AsyncGenerator[SubconsciousAgent, None]:
@@ -142,6 +144,8 @@ async def open_subconscious(
         embedder: by default that of the settings, ``wordllama``.
         beside: the file beside which stands what isn't in the store, such as exchanges that couldn't be written down;
             by default the store's own file, where it is named here; without one such things end with the process.
+        audit: the record of what is changed in memories that are there; by default that of the store, where it is named
+            here, else one beside ``beside``.
         outbox: the file where memories wait that the store doesn't take, until it does, also across processes; this
             mind's alone. None: what the store doesn't take isn't remembered.
         settings: by default from the environment.
@@ -160,6 +164,7 @@ async def open_subconscious(
             store = await open_store(named, embedder, settings)
             stack.push_async_callback(store.aclose)
             beside = beside or (None if is_on_server(named) else store_path(named))
+            audit = audit or record_of_changes(named, store, embedder)
         if isinstance(model, str):
             model = await open_model(model, settings)
             stack.push_async_callback(model.aclose)
@@ -175,6 +180,7 @@ async def open_subconscious(
             persona=persona,
             settings=recall,
             unwritten=UnwrittenLog(beside),
+            audit=audit or AuditLog.beside(beside),
         )
 
 
@@ -190,9 +196,22 @@ async def open_mind(source: str, owner: str | None, settings: Settings) -> Async
     """
     async with memories(source, settings) as (store, embedder):
         owner = chosen_owner(owner, await store.owners(), source)
-        beside = file_beside(source)
-        async with open_subconscious(owner, store=store, embedder=embedder, beside=beside, settings=settings) as mind:
+        async with open_subconscious(
+            owner,
+            store=store,
+            embedder=embedder,
+            beside=file_beside(source),
+            audit=record_of_changes(names_behind(source, settings)[0], store, embedder),
+            settings=settings,
+        ) as mind:
             yield mind
+
+
+def record_of_changes(name: str, store: MemoryStore, embedder: Embedder) -> AuditLog:
+    """That of a store that is open, by its name: beside its file, on the server, or in memory."""
+    if is_on_server(name):
+        return AuditLog.within(store, dimension=embedder.dimension)
+    return AuditLog.beside(store_path(name))
 
 
 def file_beside(source: str) -> Path | None:
@@ -251,6 +270,7 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
                 persona=persona,
                 clock=clock,
                 beside=file_beside(named),
+                audit=record_of_changes(named, store, embedder),
                 settings=settings,
             )
         )
@@ -311,6 +331,10 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
             stack.push_async_callback(store.aclose)
             collections = {persona.name: await store.collection(persona.name) for persona in scenario.personas}
         unwritten = UnwrittenLog(folder / MEMORY if folder is not None else file_beside(store_name))
+        audit: AuditLog | None = None
+        if store is not None:
+            named = f"sqlite:{folder / MEMORY}" if folder is not None and settings.store is None else store_name
+            audit = record_of_changes(named, store, embedder)
         ever = MemoryFilter(include_superseded=True, include_forgotten=True)
         run = run_id(scenario, settings.seed, sum([await one.count(filter=ever) for one in collections.values()]))
         journal: Journal | None = None
@@ -352,6 +376,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                     second_model=second_model,
                     recall=recall,
                     unwritten=unwritten,
+                    audit=audit,
                 )
                 for persona in scenario.personas
             },
@@ -391,6 +416,7 @@ def _agent(
     second_model: ChatModel | None,
     recall: RecallSettings,
     unwritten: UnwrittenLog,
+    audit: AuditLog | None,
 ) -> Agent:
     mind: SubconsciousAgent | None = None
     if collection is not None:
@@ -402,6 +428,7 @@ def _agent(
             persona=persona,
             settings=recall,
             unwritten=unwritten,
+            audit=audit,
         )
     return Agent(ConsciousAgent(persona, model), mind)
 

@@ -16,6 +16,7 @@ from simuverse.agents import reflex
 from simuverse.agents.asking import ask
 from simuverse.agents.attribution import attributed
 from simuverse.agents.chat import ChatModel, Purpose, conversation
+from simuverse.agents.prompt_sentences import prompt_sentences
 from simuverse.agents.reflex import Note
 from simuverse.agents.trace import Mode, ModelCall, Recollection, Remembered
 from simuverse.agents.turn import Observation, Persona, Utterance, encodable, turn_of
@@ -30,14 +31,16 @@ from simuverse.agents.xml import (
     render_situation,
 )
 from simuverse.errors import EmbedderError, StoreError
-from simuverse.memory.analysis import memory_tokens, query_terms, tokens
+from simuverse.memory.analysis import query_terms
+from simuverse.memory.audit import AuditLog
 from simuverse.memory.clock import Clock
 from simuverse.memory.embedding import Embedder
-from simuverse.memory.hygiene import restates
+from simuverse.memory.intake import Intake, Taken
+from simuverse.memory.naming import visible
 from simuverse.memory.outbox import backlog_of
 from simuverse.memory.recall import Recalled, RecallSettings, recall
 from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
-from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
+from simuverse.memory.store import MemoryCollection, SearchRequest
 
 TEMPERATURE = 0.1
 """Of the subconscious, whoever it belongs to: it extracts, it doesn't play a part."""
@@ -86,6 +89,7 @@ class SubconsciousAgent:
         model: writes queries and memories; None works by rule.
         persona: whose second mind this is, for the model's prompts; by default one with no more than the name.
         unwritten: where exchanges are kept until they are written down; by default in memory.
+        audit: the record of what is changed in memories that are there already; by default in memory.
     """
 
     def __init__(
@@ -98,8 +102,8 @@ class SubconsciousAgent:
         persona: Persona | None = None,
         settings: RecallSettings | None = None,
         unwritten: UnwrittenLog | None = None,
+        audit: AuditLog | None = None,
     ) -> None:
-        self.collection = collection
         self.owner = collection.owner
         self.embedder = embedder
         self.clock = clock
@@ -107,12 +111,23 @@ class SubconsciousAgent:
         self.persona = persona or Persona(name=self.owner, description=f"I am {self.owner}.")
         self.settings = settings or RecallSettings()
         self.unwritten = unwritten or UnwrittenLog()
+        self.audit = audit or AuditLog.beside(None)
+        self._intake = Intake(collection, embedder, clock, self.audit, prompts=prompt_sentences(self.persona))
         self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
         self._sighted: set[str] = set()
         self._asked = False
         self._delivered = backlog_of(collection).delivered
         self._opened = clock.now()
         self._texts = 0
+
+    @property
+    def collection(self) -> MemoryCollection:
+        """What both halves work on."""
+        return self._intake.collection
+
+    @collection.setter
+    def collection(self, collection: MemoryCollection) -> None:
+        self._intake.collection = collection
 
     @property
     def mode(self) -> Mode:
@@ -288,14 +303,12 @@ class SubconsciousAgent:
         problems += noted.problems
         notes = noted.notes or ()
         failed = noted.notes is None
-        known = [memory_tokens(flashback.memory) for flashback in exchange.recollection]
-        fresh = [note for note in notes if not _restates(note.draft, known)]
-        refused = [*noted.refused, *(f"restates a flashback: {n.draft.summary}" for n in notes if n not in fresh)]
-        written: tuple[Memory, ...] = ()
+        taken = Taken()
         try:
-            written = await self._store(fresh, observation)
+            shown = [flashback.memory for flashback in exchange.recollection]
+            taken = await self._intake.take(self._drafts(notes, observation), shown=shown)
         except (StoreError, EmbedderError) as error:
-            problems.append(f"{len(fresh)} memories could not be stored: {error}")
+            problems.append(f"{len(notes)} memories could not be stored: {error}")
             failed = True
         if failed:
             await self._keep(replace(one, problem=problems[-1]), problems)
@@ -303,8 +316,10 @@ class SubconsciousAgent:
             await self._let_go(one, problems)
         return Remembered(
             mode=self.mode,
-            written=written,
-            refused=tuple(refused),
+            written=taken.written,
+            refused=(*noted.refused, *taken.refused),
+            merged=taken.merged,
+            past=taken.past,
             failed=failed,
             raw=self._raw(exchange) if failed else "",
             calls=noted.calls,
@@ -347,7 +362,7 @@ class SubconsciousAgent:
                 prompts.fill(
                     "memory",
                     persona=render_persona(one.persona),
-                    recent="\n".join(render_memory(_as_draft(memory)) for memory in latest) or "None yet.",
+                    recent=visible("\n".join(render_memory(_as_draft(memory)) for memory in latest)) or "None yet.",
                 ),
                 prompts.fill(
                     "memory_input",
@@ -374,10 +389,8 @@ class SubconsciousAgent:
                 notes.append(Note(draft=draft, provenance=source.provenance, evidence=source.evidence))
         return _Written(notes=notes, calls=asked.calls, problems=list(asked.value.notes), refused=refused)
 
-    async def _store(self, notes: Sequence[Note], observation: Observation) -> tuple[Memory, ...]:
-        if not notes:
-            return ()
-        memories = tuple(
+    def _drafts(self, notes: Sequence[Note], observation: Observation) -> list[Memory]:
+        return [
             Memory.from_draft(
                 note.draft,
                 id=memory_id(self.owner, observation.turn, ordinal),
@@ -390,12 +403,7 @@ class SubconsciousAgent:
                 evidence=note.evidence,
             )
             for ordinal, note in enumerate(notes)
-        )
-        vectors = await self.embedder.embed([memory.summary for memory in memories])
-        await self.collection.add(
-            [Entry(memory=memory, vector=vector) for memory, vector in zip(memories, vectors, strict=True)]
-        )
-        return memories
+        ]
 
     def _raw(self, exchange: Exchange) -> str:
         return render_exchange(exchange.observation, exchange.call, exchange.outcome, self.owner)
@@ -421,10 +429,6 @@ class SubconsciousAgent:
             episode=self._opened.isoformat(),
             position=self._texts,
         )
-
-
-def _restates(draft: MemoryDraft, known: Sequence[Sequence[str]]) -> bool:
-    return restates(tokens(draft.summary), known, vital=tokens(draft.critical_information))
 
 
 def _ends_in_question(exchange: Exchange, *, before: bool) -> bool:

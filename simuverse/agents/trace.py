@@ -106,6 +106,8 @@ class Remembered:
     Args:
         written: new memories, as stored, or as they wait for the store.
         refused: why a draft was not stored (``restates a flashback``); empty if none was.
+        merged: memories that took in a draft that tells the same, as they are since.
+        past: memories whose fact one of ``written`` has changed, as they are since.
         failed: the turn isn't written down, and the exchange is kept so that it can be tried again.
         raw: what was to be remembered, where writing it failed; empty otherwise.
         waiting: how many of the owner's memories the store hasn't taken yet; they go out when it can.
@@ -115,6 +117,8 @@ class Remembered:
     mode: Mode
     written: tuple[Memory, ...] = ()
     refused: tuple[str, ...] = ()
+    merged: tuple[Memory, ...] = ()
+    past: tuple[Memory, ...] = ()
     failed: bool = False
     raw: str = ""
     waiting: int = 0

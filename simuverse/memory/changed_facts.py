@@ -141,7 +141,7 @@ def _tells_one_fact(statement: Statement) -> bool:
         bool(statement.words or statement.particulars)
         and len(statement.words) <= _LONGEST
         and len(sentences) == 1
-        and not text.endswith(("?", "？", "؟"))
+        and not statement.asks
     )
 
 

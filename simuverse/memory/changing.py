@@ -114,12 +114,23 @@ class RecordedChanges:
 
 
 def same(one: Memory | None, other: Memory | None) -> bool:
-    """But for the time of access, which recalling changes without a record."""
+    """But for what changes without a record: when it was recalled last, and when and where it was told last."""
     return one == other or (one is not None and accessed_as(one, other) == other)
 
 
 def accessed_as(memory: Memory, other: Memory | None) -> Memory:
-    return memory if other is None else replace(memory, last_accessed_at=other.last_accessed_at)
+    """The one, recalled and told last when the other was."""
+    if other is None:
+        return memory
+    return replace(
+        memory,
+        created_at=other.created_at,
+        last_accessed_at=other.last_accessed_at,
+        location=other.location,
+        episode=other.episode,
+        position=other.position,
+        provenance=replace(memory.provenance, messages=other.provenance.messages),
+    )
 
 
 def by_id(memories: Iterable[Memory]) -> dict[UUID, Memory]:

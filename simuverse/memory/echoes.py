@@ -27,6 +27,9 @@ _JOINTS = frozenset(
     ("and", "but", "because", "so", "who", "which", "while", "although", "when", "since", "und", "et", "y")
 )
 
+_FEWEST = 2
+"""Words that a text must have to be compared with a longer one: a single one is in too many."""
+
 _FAR = 0.2
 """Cosine below which nothing but single words is shared."""
 
@@ -98,8 +101,9 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
     """None where it is no restatement, whatever else they share.
 
     That is where the draft holds a number, date, colour or name that the known text hasn't; where one of both denies;
-    where it speaks of whoever says it, and the known text of somebody else; where it says that something else held
-    before; and where both have hardly anything to do with each other.
+    where it answers what the known text asks; where it speaks of whoever says it, and the known text of somebody else;
+    where it says that something else held before; where it is a single word of a longer text; and where both have
+    hardly anything to do with each other.
 
     Args:
         table: of word vectors, so that words of like meaning count; without one only relatives in spelling do.
@@ -107,6 +111,8 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
     if cosine < _FAR or _differs(draft, known):
         return None
     own = tuple(word for word in draft.words if word not in _name_of(known.speaker))
+    if len(own) + len(draft.particulars) < _FEWEST and set(draft.words) != set(known.words):
+        return None
     best = _best(own, _words(known), table)
     return Echo(
         held=float(np.mean(best)) if best else 1.0,
@@ -124,6 +130,7 @@ def _differs(draft: Statement, known: Statement) -> bool:
     return (
         bool(draft.particulars - known.particulars)
         or draft.negated != known.negated
+        or (known.asks and not draft.asks)
         or (draft.changes and not known.changes)
         or _other_person(draft, known)
         or not all(_known_name(name, _words(known)) for name in draft.names)

@@ -9,24 +9,24 @@ shows one. No model is asked, and whatever changes a memory that is there is in 
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
 
-from simuverse.memory.analysis import query_terms, tokens
+from simuverse.errors import StoreError
+from simuverse.memory.analysis import matched_share, query_terms, tokens
 from simuverse.memory.audit import AuditLog, Change
 from simuverse.memory.changed_facts import held_before, replaced_by
-from simuverse.memory.changing import RecordedChanges
+from simuverse.memory.changing import RecordedChanges, same
 from simuverse.memory.clock import Clock
 from simuverse.memory.echoes import SURE, SURE_OF_OWN, Echo, compared
 from simuverse.memory.embedding import Embedder, Vectors, WordVectors
 from simuverse.memory.merging import absorbed
-from simuverse.memory.records import Memory, MemoryFilter, SearchType, Source
+from simuverse.memory.records import Hit, Memory, MemoryFilter, SearchType, Source
 from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest, Vector
 
@@ -38,8 +38,11 @@ ONE_EVENT = timedelta(days=1)
 """How far apart the same may be told and still be one event. Beyond, it is kept, and linked: it may have happened
 again."""
 
-_PROMPT_NEAR = 0.6
-"""Cosine below which no sentence of a prompt has ever been restated."""
+_PROMPT_NEAR = 0.5
+"""Share of a draft's words that a sentence of a prompt must hold to be compared with it."""
+
+_FEWEST = 3
+"""Words that a text must have to be linked: "Way to go!" is said of anything."""
 
 _RELATIVE_DAYS = frozenset(("today", "tomorrow", "yesterday", "tonight"))
 """Said on another day, they mean another one."""
@@ -121,31 +124,36 @@ class Intake:
         self._embedder = embedder
         self._table = embedder if isinstance(embedder, WordVectors) else None
         self._audit = audit
-        self._changes = RecordedChanges(collection, embedder, clock, audit, by="rules", name="")
         self._clock = clock
-        self._prompts = tuple(dict.fromkeys(prompts))
-        self._prompt_vectors: Vectors | None = None
+        self._prompts = tuple(said(sentence, by=collection.owner) for sentence in dict.fromkeys(prompts))
+        self._prompt_vectors: dict[str, Vector] = {}
 
     async def take(self, drafts: Sequence[Memory], *, shown: Sequence[Memory] = ()) -> Taken:
         """Args:
-            drafts: as they would be stored. One whose id is there already stays as it is there.
+            drafts: as they would be stored. One that is there already stays as it is there.
             shown: what came to mind in the same turn.
 
         Raises:
             StoreError, EmbedderError: they couldn't be stored, or only some of them; to try again does no harm.
         """
-        there = {memory.id: memory for memory in await self.collection.get([draft.id for draft in drafts])}
+        wanted = {draft.id: draft for draft in drafts}
+        there = {memory.id: memory for memory in await self._kept(wanted) if _told(memory, wanted)}
         new = [draft for draft in drafts if draft.id not in there]
         plan = _Plan()
         if new:
             vectors = await self._embedder.embed([memory.summary for memory in (*new, *shown)])
             known = self._known(shown, vectors[len(new) :])
-            found = await asyncio.gather(
-                *(self._nearest(draft, vector) for draft, vector in zip(new, vectors, strict=False))
-            )
+            found = await self._nearest(new, vectors)
             for draft, vector, near in zip(new, vectors, found, strict=False):
                 await self._decide(draft, vector, [*known, *near, *_pending(plan)], plan)
         return await self._carry_out(plan, drafts, there)
+
+    async def _kept(self, wanted: Mapping[UUID, Memory]) -> list[Memory]:
+        """None while the store can't be read: adding then fails too, or waits and leaves as it is what is there."""
+        try:
+            return await self.collection.get([*wanted])
+        except StoreError:
+            return []
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
@@ -155,63 +163,50 @@ class Intake:
             for memory, vector in zip(shown, vectors, strict=True)
         ]
 
-    async def _nearest(self, draft: Memory, vector: Vector) -> list[_Known]:
-        """Of the memories there are, past and hidden ones excepted, the nearest; and of a sentence in the prompts."""
-        if draft.provenance.source in _EXEMPT:
-            return []
-        request = SearchRequest(
-            search_type=SearchType.HYBRID, terms=query_terms(draft.summary), vector=vector, limit=NEAREST
-        )
-        wanted = held_before(statement_of(draft))
-        requests = [request]
-        if wanted:
-            about = MemoryFilter(about=speaker_of(draft)) if tokens(speaker_of(draft)) else request.filter
-            requests.append(replace(request, search_type=SearchType.KEYWORD, terms=query_terms(wanted), filter=about))
-        hits = {
-            hit.memory.id: hit
-            for found in await asyncio.gather(*map(self.collection.search, requests))
-            for hit in found
-        }
-        near = [
-            _Known(memory=hit.memory, statement=statement_of(hit.memory), vector=None, cosine=hit.cosine)
-            for hit in hits.values()
-        ]
-        return [*near, *await self._from_prompts(vector)]
+    async def _nearest(self, drafts: Sequence[Memory], vectors: Vectors) -> list[list[_Known]]:
+        """Of the memories there are, past and hidden ones excepted, the nearest; for one's own words, also prompts.
 
-    async def _from_prompts(self, vector: Vector) -> list[_Known]:
-        if not self._prompts:
-            return []
-        if self._prompt_vectors is None:
-            self._prompt_vectors = await self._embedder.embed(self._prompts)
-        near = np.vecdot(self._prompt_vectors, vector)
-        owner = self.collection.owner
-        return [
-            _Known(
-                memory=None,
-                statement=said(self._prompts[place], by=owner),
-                vector=self._prompt_vectors[place],
-                shown=True,
+        What others say happened, even where a prompt has it as its example.
+        """
+        requests = [_requests(draft, vector) for draft, vector in zip(drafts, vectors, strict=False)]
+        try:
+            found = iter(await self.collection.search_all([request for some in requests for request in some]))
+        except StoreError:
+            # A memory that can wait until the store is back is rather kept without a look at others than lost.
+            found = iter([list[Hit]() for some in requests for _ in some])
+        near: list[list[_Known]] = []
+        for draft, some in zip(drafts, requests, strict=True):
+            hits = {hit.memory.id: hit for _ in some for hit in next(found)}
+            near.append(
+                [
+                    _Known(memory=hit.memory, statement=statement_of(hit.memory), vector=None, cosine=hit.cosine)
+                    for hit in hits.values()
+                ]
             )
-            for place in np.flatnonzero(near >= _PROMPT_NEAR).tolist()
-        ]
+            if _is_own(draft):
+                near[-1] += await self._from_prompts(statement_of(draft))
+        return near
+
+    async def _from_prompts(self, draft: Statement) -> list[_Known]:
+        near = [one for one in self._prompts if matched_share(tuple(draft.stems), one.stems) >= _PROMPT_NEAR]
+        missing = [one.text for one in near if one.text not in self._prompt_vectors]
+        if missing:
+            vectors = await self._embedder.embed(missing)
+            self._prompt_vectors.update(zip(missing, vectors, strict=True))
+        return [_Known(memory=None, statement=one, vector=self._prompt_vectors[one.text], shown=True) for one in near]
 
     # --- deciding ---------------------------------------------------------------------------------------------------
 
     async def _decide(self, draft: Memory, vector: Vector, known: Sequence[_Known], plan: _Plan) -> None:
-        if draft.provenance.source in _EXEMPT:
-            plan.adds.append(Entry(memory=draft, vector=vector))
+        entry = Entry(memory=draft, vector=vector)
+        if draft.provenance.source in _EXEMPT or _is_deed(draft):
+            plan.adds.append(entry)
             return
         statement = statement_of(draft)
         compared_ = ((one, self._compared(draft, statement, vector, one)) for one in known)
         echoes = [(one, echo) for one, echo in compared_ if echo is not None]
-        sure = [(one, echo) for one, echo in echoes if echo.is_sure(_least(draft, one))]
-        shown = next((one for one, _ in sure if one.shown), None)
-        if shown is not None:
-            self._refuse(draft, shown, plan)
-            return
-        entry = Entry(memory=draft, vector=vector)
-        told = [one for one, _ in sure if one.memory is not None]
-        if not _is_deed(draft) and self._told_again(entry, statement, told, plan):
+        sure = [one for one, echo in echoes if echo.is_sure(_least(draft, one))]
+        if self._told_again(entry, statement, sure, plan) or self._told_more(entry, statement, known, plan):
             return
         if self._replaces(draft, statement, known, plan):
             plan.adds.append(entry)
@@ -226,36 +221,41 @@ class Intake:
             return None
         return compared(statement, known.statement, cosine=known.cosine_to(vector), table=self._table)
 
-    def _refuse(self, draft: Memory, known: _Known, plan: _Plan) -> None:
-        if known.memory is None:
-            plan.refused.append(f"restates the prompt: {draft.summary}")
-            return
-        plan.refused.append(f"restates a {'flashback' if known.shown else 'memory'}: {draft.summary}")
-        plan.refreshed.append(known.memory)
-
-    def _told_again(self, entry: Entry, statement: Statement, told: Sequence[_Known], plan: _Plan) -> bool:
-        """Whether the same was told before by whoever tells it, or is one's own saying of what one knows."""
+    def _told_again(self, entry: Entry, statement: Statement, sure: Sequence[_Known], plan: _Plan) -> bool:
+        """Whether it is nothing but an echo, which is refused, or refreshes what the same voice has told."""
         draft = entry.memory
-        for one in told:
-            assert one.memory is not None
-            voice = same_voice(draft, one.memory)
-            soon = abs(draft.created_at - one.memory.created_at) <= ONE_EVENT
-            if voice and soon and not one.memory.anchored and self._same(statement, entry.vector, one):
+        for one in sure:
+            if one.memory is not None and _may_take_in(one, draft):
                 plan.merges.append((one.memory, entry))
+                if one.shown:
+                    plan.refused.append(_refusal(draft, one))
                 return True
-            if (voice and soon) or (not voice and _is_own_speech(draft)):
+        quoted = _is_own(draft), not statement.of_speaker
+        for one in sure:
+            if quoted[0] or (one.shown and quoted[1]):
                 self._refuse(draft, one, plan)
                 return True
         return False
 
-    def _same(self, statement: Statement, vector: Vector, known: _Known) -> bool:
-        """Whether the known text tells no more than the draft either, which is known not to tell more than it."""
-        echo = compared(known.statement, statement, cosine=known.cosine_to(vector), table=self._table)
-        return echo is not None and echo.is_sure() and statement.particulars == known.statement.particulars
+    def _told_more(self, entry: Entry, statement: Statement, known: Sequence[_Known], plan: _Plan) -> bool:
+        """Whether it tells what the same voice has told, in more words, and nothing that must not be merged."""
+        for one in known:
+            if one.memory is None or one.shown or not _may_take_in(one, entry.memory):
+                continue
+            back = compared(one.statement, statement, cosine=one.cosine_to(entry.vector), table=self._table)
+            alike = (statement.particulars, statement.names) == (one.statement.particulars, one.statement.names)
+            forth = self._compared(entry.memory, statement, entry.vector, one)
+            if alike and back is not None and back.is_sure() and forth is not None and forth.is_likely:
+                plan.merges.append((one.memory, entry))
+                return True
+        return False
+
+    def _refuse(self, draft: Memory, known: _Known, plan: _Plan) -> None:
+        plan.refused.append(_refusal(draft, known))
+        if known.memory is not None:
+            plan.refreshed.append(known.memory)
 
     def _replaces(self, draft: Memory, statement: Statement, known: Sequence[_Known], plan: _Plan) -> bool:
-        if _is_deed(draft):
-            return False
         old = {
             one.memory.id: (one.memory, found.why)
             for one in known
@@ -271,7 +271,7 @@ class Intake:
 
     async def _kept_in_part(self, draft: Memory, parts: Sequence[str], known: Sequence[_Known], plan: _Plan) -> bool:
         """Whether some sentences of it are nothing but echoes, so that the others are stored alone, or none."""
-        own = [one for one in known if one.shown or (_is_own_speech(draft) and one.memory is not None)]
+        own = [one for one in known if one.shown or (_is_own(draft) and one.memory is not None)]
         if not own:
             return False
         vectors = await self._embedder.embed([*parts])
@@ -309,7 +309,7 @@ class Intake:
         echoes: Sequence[tuple[_Known, Echo]],
     ) -> Memory:
         """With a link to what it may restate, or tells more of; and no more important than that."""
-        if _is_deed(draft):
+        if len(statement.words) + len(statement.particulars) < _FEWEST:
             return draft
         likely = [(echo.score, one.memory) for one, echo in echoes if one.memory is not None and echo.is_likely]
         if likely:
@@ -353,8 +353,9 @@ class Intake:
     async def _merge(self, memory: Memory, entry: Entry) -> Memory:
         """An undo brings back the memory as it was, and the draft beside it."""
         one = absorbed(memory, entry.memory)
-        if one == memory:
-            return memory
+        if same(one, memory):
+            await self.collection.update([one])  # told again in the same words: no more than a look at it is recorded
+            return one
         change = await self._audit.intend(
             Change(
                 owner=self.collection.owner,
@@ -375,8 +376,21 @@ class Intake:
     async def _supersede(self, old: Memory, new: Memory, why: str, *, link: bool) -> tuple[Memory, Memory]:
         past = old.superseded(by=new.id, at=new.created_at)
         present = replace(new, supersedes=old.id) if link else new
-        await self._changes.make("supersede", [old.id, new.id], [old, new], [past, present], why)
+        changes = RecordedChanges(self.collection, self._embedder, self._clock, self._audit, by="rules", name="")
+        await changes.make("supersede", [old.id, new.id], [old, new], [past, present], why)
         return past, present
+
+
+def _requests(draft: Memory, vector: Vector) -> list[SearchRequest]:
+    """By all that it says, and by what it may take the place of, said by the same."""
+    if draft.provenance.source in _EXEMPT or _is_deed(draft):
+        return []
+    near = SearchRequest(search_type=SearchType.HYBRID, terms=query_terms(draft.summary), vector=vector, limit=NEAREST)
+    wanted = held_before(statement_of(draft))
+    if not wanted:
+        return [near]
+    about = MemoryFilter(about=speaker_of(draft)) if tokens(speaker_of(draft)) else near.filter
+    return [near, replace(near, search_type=SearchType.KEYWORD, terms=query_terms(wanted), filter=about)]
 
 
 def _pending(plan: _Plan) -> Iterable[_Known]:
@@ -385,8 +399,27 @@ def _pending(plan: _Plan) -> Iterable[_Known]:
         yield _Known(memory=entry.memory, statement=statement_of(entry.memory), vector=entry.vector)
 
 
+def _told(memory: Memory, drafts: Mapping[UUID, Memory]) -> bool:
+    """Whether it is the draft of its id, as a try that was cut short has stored it."""
+    draft = drafts[memory.id]
+    return (memory.summary, speaker_of(memory)) == (draft.summary, speaker_of(draft))
+
+
 def _least(draft: Memory, known: _Known) -> float:
-    return SURE_OF_OWN if known.shown and _is_own_speech(draft) else SURE
+    return SURE_OF_OWN if known.shown and _is_own(draft) else SURE
+
+
+def _refusal(draft: Memory, known: _Known) -> str:
+    source = "the prompt" if known.memory is None else "a flashback" if known.shown else "a memory"
+    return f"restates {source}: {draft.summary}"
+
+
+def _may_take_in(known: _Known, draft: Memory) -> bool:
+    """Whether the same voice told it, and lately, or so that it came to mind this turn."""
+    memory = known.memory
+    if memory is None or memory.anchored or not memory.current or not same_voice(draft, memory) or _is_own(draft):
+        return False
+    return known.shown or abs(draft.created_at - memory.created_at) <= ONE_EVENT
 
 
 def _is_deed(memory: Memory) -> bool:
@@ -394,8 +427,10 @@ def _is_deed(memory: Memory) -> bool:
     return memory.provenance.source is Source.OWN_ACTION and not memory.provenance.messages
 
 
-def _is_own_speech(memory: Memory) -> bool:
-    return memory.provenance.source is Source.OWN_ACTION and bool(memory.provenance.messages)
+def _is_own(memory: Memory) -> bool:
+    """Or one's own thought."""
+    own = memory.provenance.source is Source.OWN_ACTION and bool(memory.provenance.messages)
+    return own or memory.provenance.source is Source.INFERRED
 
 
 def _on_another_day(draft: Memory, statement: Statement, known: _Known) -> bool:
@@ -408,7 +443,7 @@ def _link(draft: Memory, to: Memory, *, importance: bool = True) -> Memory:
     return replace(
         draft,
         restates=to.restates or to.id,
-        evidence=(to.id,) if _is_own_speech(draft) else draft.evidence,
+        evidence=tuple(dict.fromkeys((*draft.evidence, to.id))) if _is_own(draft) else draft.evidence,
         importance=min(draft.importance, to.importance) if importance else draft.importance,
     )
 

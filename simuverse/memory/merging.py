@@ -57,10 +57,11 @@ def merged(memories: Sequence[Memory], *, summary: str | None = None, by: Actor)
 def absorbed(memory: Memory, other: Memory) -> Memory:
     """The one with all that the other, which tells the same in other words, has besides.
 
-    Wording and category are those of whichever tells more. To absorb the same again changes nothing, and of several
-    it is no matter in which order they come, but for whose id, place and episode it is.
+    Wording and category are those of whichever tells more; time and place are those of the last telling. To absorb the
+    same again changes nothing, and of several it is no matter in which order they come, but for whose id it is.
     """
     worded = min((memory, other), key=lambda one: (-len(set(tokens(one.summary))), one.summary, one.category))
+    last = max((memory, other), key=lambda one: (one.created_at, one.episode, one.position, one.location))
     facts = _distinct(sorted((*memory.critical_information.split("; "), *other.critical_information.split("; "))))
     return replace(
         memory,
@@ -69,8 +70,11 @@ def absorbed(memory: Memory, other: Memory) -> Memory:
         keywords=_most_telling((*memory.keywords, *other.keywords)),
         critical_information="; ".join(facts),
         importance=max(memory.importance, other.importance),
-        created_at=min(memory.created_at, other.created_at),
+        created_at=last.created_at,
         last_accessed_at=max(memory.last_accessed_at, other.last_accessed_at),
+        location=last.location,
+        episode=last.episode,
+        position=last.position,
         provenance=replace(
             memory.provenance,
             messages=tuple(sorted({*memory.provenance.messages, *other.provenance.messages})),

@@ -62,6 +62,12 @@ _NEGATIONS = listed(
 )
 _NEGATED_CHARACTERS = re.compile("[不没沒]")
 
+_OPENINGS = listed(
+    "yes no now well sure okay ok thanks sorry hello hi hey look listen please maybe perhaps honestly actually finally "
+    "however then so oh ah true right anyway besides meanwhile"
+)
+"""What stands before a comma at the beginning of a sentence and is nobody's name."""
+
 _OWN = re.compile(
     r"\b(?:i|my|me|mine|we|our|us|myself|ich|mein\w*|mir|mich|je|mon|ma|mes|mi|mis|yo|я)\b|我", re.IGNORECASE
 )
@@ -106,12 +112,13 @@ class Statement:
         spoken: all words in lower case, without what was put around them.
         words: those of them that carry meaning, and neither count, date nor negate.
         particulars: numbers, dates, colours, directions, as they compare.
-        names: words within a sentence that begin with a capital, in lower case.
+        names: words within a sentence, or whom it is addressed to, that begin with a capital, in lower case.
         negated: whether it denies.
         of_speaker, of_listener: whether it speaks of oneself, or of the one addressed.
         confirms: whether it says that it was said before.
         changes: whether it says that something else held before.
         past: whether it tells of what was.
+        asks: whether it is a question.
     """
 
     text: str
@@ -126,6 +133,12 @@ class Statement:
     confirms: bool
     changes: bool
     past: bool
+    asks: bool
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """Search tokens of its words."""
+        return frozenset(stem for word in self.words for stem in stems(word))
 
     @property
     def empty(self) -> bool:
@@ -173,6 +186,7 @@ def said(text: str, *, by: str) -> Statement:
         confirms=confirms,
         changes=_CHANGES.search(bare) is not None,
         past=_PAST.search(bare) is not None,
+        asks=text.endswith(("?", "？", "؟", "\u037e")),
     )
 
 
@@ -222,6 +236,7 @@ def _names(text: str) -> frozenset[str]:
     for match in _WORD.finditer(text):
         word, before = _plain(match.group()), text[: match.start()].rstrip(" \"'(«“„")
         inside = bool(before) and before[-1] not in ".!?:…\n"
-        if inside and word[:1].isupper() and tokens(word) and particular(word.casefold()) is None:
+        addressed = not inside and text[match.end() : match.end() + 1] == "," and word.casefold() not in _OPENINGS
+        if (inside or addressed) and word[:1].isupper() and tokens(word) and particular(word.casefold()) is None:
             found.add(word.casefold())
     return frozenset(found)

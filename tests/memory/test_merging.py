@@ -88,7 +88,7 @@ def test_nothing_is_lost_but_keywords_that_have_no_room(one: Memory, other: Memo
     found = {keyword.casefold() for keyword in both.keywords}
     assert found == keywords or (found < keywords and len(found) == MAX_KEYWORDS)
     assert both.summary in (one.summary, other.summary)
-    assert both.created_at == min(one.created_at, other.created_at)
+    assert both.created_at == max(one.created_at, other.created_at)
 
 
 def test_the_wording_that_tells_most_is_kept() -> None:

@@ -15,6 +15,7 @@ from simuverse.agents.turn import Reflection, ToolCall, Turn
 from simuverse.agents.xml import render_turn
 from simuverse.config import Settings
 from simuverse.errors import UnknownAgent
+from simuverse.memory.records import MemoryFilter
 from simuverse.wiring import open_simulation
 from simuverse.world.journal import read_events, read_info, read_turns
 from simuverse.world.simulation import Simulation
@@ -256,7 +257,8 @@ async def test_a_second_run_on_a_store_adds_to_it_and_overwrites_nothing(tmp_pat
                 await simulation.step()
             mind = simulation.agent("Jade").subconscious
             assert mind is not None
-            found.append({str(m.id): m.summary for m in await mind.collection.recent(10_000)})
+            ever = MemoryFilter(include_superseded=True)
+            found.append({str(m.id): m.summary for m in await mind.collection.recent(10_000, filter=ever)})
     first, second = found
     assert len(second) > len(first)
     assert {one: second[one] for one in first} == first
