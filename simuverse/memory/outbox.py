@@ -4,7 +4,7 @@ A collection of an outbox is a store's own, but for changes that fail: those are
 owner's wait, further ones wait behind them. Searches ask the store alone.
 
 A change may be made twice, where the store took it and its answer was lost. That harms nothing: ids of memories follow
-from what they are made of, and a memory that is there already is left as it is, as someone may have changed it since.
+from what they are made of, and a memory that is there already stays as it is, as someone may have changed it since.
 """
 
 from __future__ import annotations
@@ -234,8 +234,7 @@ class Outbox:
         there = {memory.id: memory for memory in await collection.get(list(dict.fromkeys(_ids(batch))))}
         match change:
             case Added():
-                new = {memory.id: memory for memory in reversed(_added(batch)) if memory.id not in there}
-                await collection.add(await self._entries(list(reversed(new.values())), vectors))
+                await self._add(collection, _added(batch), there, vectors)
             case Touched(ids=ids, at=at):
                 await collection.touch(ids, at)
             case Updated(memories=memories, worded=worded):
@@ -243,9 +242,37 @@ class Outbox:
                 anew = [one for one in changed if one.id in worded or one.summary != there[one.id].summary]
                 entries = {entry.memory.id: entry for entry in await self._entries(anew, vectors)}
                 await collection.update([entries.get(memory.id, memory) for memory in changed])
+                # Those the store had taken already may lack their vector.
+                taken = {one: there[one] for one, entry in entries.items() if there[one] == entry.memory}
+                await self._add(collection, list(taken.values()), taken, vectors)
             case Superseded(old=old, by=by, at=at):
                 if {old, by} <= there.keys():
                     await collection.supersede(old, by=by, at=at)
+
+    async def _add(
+        self,
+        collection: MemoryCollection,
+        memories: Sequence[Memory],
+        there: Mapping[UUID, Memory],
+        vectors: Mapping[UUID, Vector],
+    ) -> None:
+        """What is there already is put there anew, as it is: a server that was killed may have it in part alone.
+
+        It is in the outbox until it is there again.
+        """
+        first: dict[UUID, Memory] = {}
+        for memory in memories:
+            first.setdefault(memory.id, memory)
+        fitting = {
+            one: vector
+            for one, vector in vectors.items()
+            if one not in there or there[one].summary == first[one].summary
+        }
+        entries = await self._entries([there.get(one, memory) for one, memory in first.items()], fitting)
+        if there:
+            await collection.erase(list(there))
+        if entries:
+            await collection.add(entries)
 
     async def _entries(self, memories: Sequence[Memory], vectors: Mapping[UUID, Vector]) -> list[Entry]:
         unknown = [memory for memory in memories if memory.id not in vectors]

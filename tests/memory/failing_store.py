@@ -118,7 +118,8 @@ class FailingCollection:
         return await self._store.tried(self.owner, lambda: self._collection.forget(ids, at))
 
     async def erase(self, ids: Sequence[UUID]) -> int:
-        return await self._store.tried(self.owner, lambda: self._collection.erase(ids))
+        await self._change("erase", list(ids), lambda: self._collection.erase(ids))
+        return len(ids)
 
     async def count(self, *, filter: MemoryFilter = NO_FILTER) -> int:
         return await self._store.tried(self.owner, lambda: self._collection.count(filter=filter))
@@ -126,7 +127,7 @@ class FailingCollection:
     def scan(self) -> AsyncIterator[Entry]:
         return self._collection.scan()
 
-    async def _change(self, name: str, ids: list[UUID], work: Callable[[], Awaitable[None]]) -> None:
+    async def _change(self, name: str, ids: list[UUID], work: Callable[[], Awaitable[object]]) -> None:
         async def noted() -> None:
             await work()
             self._store.changes.append((self.owner, name, ids))

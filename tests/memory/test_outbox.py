@@ -279,12 +279,19 @@ async def test_agents_at_once_share_it(store: FailingStore, path: Path) -> None:
 async def test_where_the_store_took_it_and_its_answer_was_lost_nothing_doubles(
     store: FailingStore, jade: OutboxCollection, outbox: Outbox
 ) -> None:
+    bell, clouds = entry("The bell rang.", 0), entry("Clouds drift by.", 1)
     store.fault, store.answers_are_lost = AWAY, True
-    await jade.add([entry("The bell rang.", 0)])
+    await jade.add([bell])
     await outbox.deliver()
+    await jade.add([clouds])
     store.fault = None
+    store.changes.clear()
     await outbox.deliver()
-    assert await summaries(store) == ["The bell rang."]
+    assert await summaries(store) == ["The bell rang.", "Clouds drift by."]
+    # The first may be there in part alone, so it is put there anew.
+    both = [bell.memory.id, clouds.memory.id]
+    assert store.changes == [("Jade", "erase", [bell.memory.id]), ("Jade", "add", both)]
+    assert np.array_equal((await stored(store))[0].vector, bell.vector)
 
 
 async def test_what_someone_changed_since_is_left_as_it_is(

@@ -35,6 +35,9 @@ AT_ONCE = 500
 _STRETCHES_AT_ONCE = 20
 _ATTEMPTS = 2
 
+_NOBODY = UUID(int=0)
+"""An id that no memory has."""
+
 
 class Writer:
     """Writes to one collection. Of one owner there is one change at a time; the caller sees to that."""
@@ -132,6 +135,16 @@ class Writer:
                     break
             else:
                 raise batch_error(self._connection.address, failed, written=start + len(objects) - len(failed))
+        if changed:
+            await self._connection.write(self._settle)
+
+    async def _settle(self, client: WeaviateAsyncClient) -> None:
+        """A server writes the words of a batch to disk before it answers, and its vectors with the next change alone.
+
+        Killed in between, it would know the last ones by their words and never again by their meaning. A deletion that
+        finds nothing is a change.
+        """
+        await self._partition.on(client).data.delete_many(ids_filter([_NOBODY]), dry_run=True)
 
     async def _send(self, client: WeaviateAsyncClient, objects: Sequence[DataObject[Any, None]]) -> dict[UUID, str]:
         """Id to message of those that weren't stored."""
