@@ -169,6 +169,13 @@ class WeaviateServer:
             self._process.wait()
             self._process = None
 
+    def terminate(self) -> None:
+        """By SIGTERM, as systems do at their end; returns when it is gone."""
+        if self._process is not None:
+            self._signal(signal.SIGTERM)
+            self._process.wait()
+            self._process = None
+
     def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None
         self._process.send_signal(number)

@@ -1,0 +1,249 @@
+"""Servers that end in the middle of a run, and runs that end while theirs is away: nothing is lost, nothing doubled."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from simuverse import wiring
+from simuverse.config import Settings
+from simuverse.errors import StoreError
+from simuverse.memory.outbox import Outbox, OutboxCollection
+from simuverse.memory.records import MemoryFilter, SearchType
+from simuverse.memory.store import MemoryCollection, SearchRequest
+from simuverse.memory.stores.weaviate import WeaviateStore
+from simuverse.world.journal import OUTBOX, read_turns
+from simuverse.world.simulation import Simulation
+from tests import commands
+from tests.contracts.memory_reference import DIMENSION, entry
+from tests.contracts.memory_store import EMBEDDER
+from tests.live.weaviate_server import WeaviateServer
+from tests.memory.failing_store import InventedEmbedder
+
+pytestmark = pytest.mark.live
+
+AGENTS = ("Jade", "James", "Jesse", "Jamal")
+EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
+BREATH = 0.1
+"""Seconds between two ticks while a server is away, as it is for many."""
+FAST = ("--embedder", "hashing")
+
+
+def settings_for(server: WeaviateServer) -> Settings:
+    return Settings(embedder="hashing", store=f"weaviate:{server.url}")
+
+
+def journalled(folder: Path) -> dict[str, list[UUID]]:
+    """Ids of the memories that the journal has as written, by owner."""
+    found: dict[str, list[UUID]] = {agent: [] for agent in AGENTS}
+    for turn in read_turns(folder):
+        found[turn.agent] += [memory.id for memory in turn.remembered.written]
+    return found
+
+
+async def assert_stored_once(collection: MemoryCollection, ids: Sequence[UUID]) -> None:
+    """All are there, each once, and the index of vectors reaches each."""
+    entries = [one async for one in collection.scan()]
+    stored = [one.memory.id for one in entries]
+    assert max(Counter(stored).values()) == 1
+    assert set(ids) <= set(stored)
+    assert await collection.count(filter=EVER) == len(stored)
+    request = SearchRequest(
+        search_type=SearchType.SEMANTIC, vector=entries[0].vector, filter=EVER, limit=len(stored) + 10
+    )
+    assert {hit.memory.id for hit in await collection.search(request)} == set(stored)
+
+
+async def assert_run_is_stored(folder: Path, settings: Settings) -> None:
+    written = journalled(folder)
+    assert all(written.values())
+    assert not (folder / OUTBOX).exists()
+    async with wiring.memories(str(folder), settings) as (store, _):
+        for agent, ids in written.items():
+            await assert_stored_once(await store.collection(agent), ids)
+
+
+async def live_until(simulation: Simulation, condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(120):
+        while True:
+            assert len(await simulation.step()) == 4
+            if condition():
+                return
+            await asyncio.sleep(BREATH)
+
+
+def waiting(simulation: Simulation) -> int:
+    assert simulation.outbox is not None
+    return simulation.outbox.backlog.waiting
+
+
+async def live_through_an_end(
+    simulation: Simulation, server: WeaviateServer, end: Callable[[], None], *, away: float
+) -> None:
+    """Args:
+    end: of the server, in the middle of a tick.
+    away: seconds until it is started again, at least.
+    """
+    loop = asyncio.get_running_loop()
+    await live_until(simulation, lambda: simulation.tick >= 3)
+    assert waiting(simulation) == 0
+    ended = asyncio.create_task(asyncio.to_thread(end))
+    await live_until(simulation, ended.done)
+    until = loop.time() + away
+    await live_until(simulation, lambda: waiting(simulation) >= 8 and loop.time() >= until)
+    for trace in simulation.last.values():
+        assert trace.recollection.flashbacks == ()
+        assert trace.remembered.problems[-1].startswith(f"{trace.remembered.waiting} memor")
+    started = asyncio.create_task(asyncio.to_thread(server.start))
+    await live_until(simulation, lambda: started.done() and waiting(simulation) == 0)
+    await started
+    await live_until(simulation, lambda: not any(trace.problems for trace in simulation.last.values()))
+
+
+@pytest.mark.parametrize("end", [WeaviateServer.kill, WeaviateServer.terminate])
+async def test_a_server_that_ends_in_the_middle_of_a_run_and_comes_back_costs_no_memory(
+    weaviate_binary: str, tmp_path: Path, end: Callable[[WeaviateServer], None]
+) -> None:
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        settings = settings_for(server)
+        async with wiring.open_simulation(settings, folder=tmp_path / "run1") as simulation:
+            await live_through_an_end(simulation, server, lambda: end(server), away=0)
+        await assert_run_is_stored(tmp_path / "run1", settings)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+async def test_a_server_killed_for_twenty_seconds_time_and_again_costs_no_memory(
+    weaviate_binary: str, tmp_path: Path
+) -> None:
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        settings = settings_for(server)
+        async with wiring.open_simulation(settings, folder=tmp_path / "run1") as simulation:
+            for _ in range(3):
+                await live_through_an_end(simulation, server, server.kill, away=20)
+        await assert_run_is_stored(tmp_path / "run1", settings)
+
+
+def test_a_run_that_is_killed_while_its_server_is_away_loses_nothing(weaviate_binary: str, tmp_path: Path) -> None:
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        settings = settings_for(server)
+        store = f"weaviate:{server.url}"
+        run = commands.start("run", "--ticks", "100000", "--out", "run1", "--store", store, *FAST, folder=tmp_path)
+        try:
+            read_until(run, "   3  ")
+            server.kill()
+            read_until(run, "memories wait in outbox.jsonl until the store takes them: Weaviate at")
+        finally:
+            run.kill()
+            run.communicate()
+        assert (tmp_path / "run1" / OUTBOX).exists()
+        refused = commands.run("store", "deliver", "run1", folder=tmp_path)
+        assert refused.code == 4
+        assert "nothing answers there" in refused.err
+        server.start()
+        delivered = commands.run("store", "deliver", "run1", folder=tmp_path)
+        assert delivered.code == 0
+        assert " memories delivered to Weaviate 1." in delivered.out
+        asyncio.run(assert_run_is_stored(tmp_path / "run1", settings))
+        again = commands.run("store", "deliver", "run1", folder=tmp_path)
+        assert again.out == "nothing waits in run1\n"
+
+
+def read_until(process: subprocess.Popen[str], text: str) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if text in line:
+            return
+    raise AssertionError(f"it never printed {text!r}")
+
+
+async def test_a_command_that_opens_the_memories_brings_out_what_waits_as_soon_as_the_server_can_take_it(
+    weaviate_binary: str, tmp_path: Path
+) -> None:
+    """Also while it recovers its log and mounts its collections, which it is asked for from the first moment on."""
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        settings = settings_for(server)
+        async with wiring.open_simulation(settings, folder=tmp_path / "run1") as simulation:
+            store = await WeaviateStore.open([server.address], embedder_name="none", dimension=4, prefix="Others")
+            for number in range(15):
+                await store.collection(f"other {number}")
+            await store.aclose()
+            await live_until(simulation, lambda: simulation.tick >= 5)
+            server.kill()
+            await live_until(simulation, lambda: waiting(simulation) >= 12)
+        left = (tmp_path / "run1" / OUTBOX).read_bytes()
+        assert left
+        server.launch()
+        async with asyncio.timeout(60):
+            while True:
+                try:
+                    async with wiring.memories(str(tmp_path / "run1"), settings):
+                        pass
+                except StoreError:
+                    assert (tmp_path / "run1" / OUTBOX).read_bytes().startswith(left)
+                if not (tmp_path / "run1" / OUTBOX).exists():
+                    break
+                await asyncio.sleep(0.01)
+        await assert_run_is_stored(tmp_path / "run1", settings)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+async def test_a_hundred_kills_of_the_server_during_writes_lose_nothing(weaviate_binary: str, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    numbers, written = count(), {agent: list[UUID]() for agent in AGENTS}
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        store = await WeaviateStore.open([server.address], embedder_name=EMBEDDER, dimension=DIMENSION)
+        async with Outbox.open(tmp_path / OUTBOX, store=store, embedder=InventedEmbedder()) as outbox:
+            collections = [outbox.collection(await store.collection(agent)) for agent in AGENTS]
+            by_the_store = 0
+            for _ in range(100):
+                async with asyncio.TaskGroup() as group:
+                    enough = asyncio.Event()
+                    for collection in collections:
+                        group.create_task(write(collection, numbers, written[collection.owner], enough))
+                    wanted = sum(map(len, written.values())) + chance.randrange(20, 200)
+                    await until(partial(enough_are, written, wanted))
+                    by_the_store += wanted - outbox.backlog.waiting
+                    server.kill()
+                    await asyncio.to_thread(server.start)
+                    enough.set()
+                await until(lambda: outbox.backlog.waiting == 0)
+            assert by_the_store > 0
+        await store.aclose()
+        store = await WeaviateStore.open([server.address], embedder_name=EMBEDDER, dimension=DIMENSION)
+        for agent, ids in written.items():
+            await assert_stored_once(await store.collection(agent), ids)
+        await store.aclose()
+
+
+def enough_are(written: Mapping[str, list[UUID]], wanted: int) -> bool:
+    return sum(map(len, written.values())) >= wanted
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(120):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.001)
+
+
+async def write(collection: OutboxCollection, numbers: count[int], written: list[UUID], enough: asyncio.Event) -> None:
+    """Adds memories one after another, and notes each that counts as added."""
+    while not enough.is_set():
+        number = next(numbers)
+        one = entry(f"Bell {number} rang.", number, owner=collection.owner)
+        await collection.add([one])
+        written.append(one.memory.id)
+        if collection.backlog.waiting:
+            await asyncio.sleep(BREATH)
