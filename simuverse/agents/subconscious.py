@@ -13,6 +13,7 @@ from uuid import UUID
 
 from simuverse import prompts
 from simuverse.agents import reflex
+from simuverse.agents.aftermath import seen_to
 from simuverse.agents.asking import ask
 from simuverse.agents.attribution import attributed
 from simuverse.agents.chat import ChatModel, Purpose, conversation
@@ -33,9 +34,11 @@ from simuverse.agents.xml import (
 from simuverse.errors import EmbedderError, StoreError
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.audit import AuditLog
+from simuverse.memory.capacity import Capacity
 from simuverse.memory.clock import Clock
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.intake import Intake, Taken
+from simuverse.memory.ledger import Ledger
 from simuverse.memory.naming import visible
 from simuverse.memory.outbox import backlog_of
 from simuverse.memory.recall import Recalled, RecallSettings, recall
@@ -50,6 +53,9 @@ LATEST_SHOWN = 5
 
 CATEGORY_REPAIRS = 1
 """How often a model is asked again for a category or importance that can't be read; then it is guessed and flagged."""
+
+_PLACES = 32
+"""Memories of one turn that are looked for before it is tried again: more than any turn leaves."""
 
 __all__ = ["Exchange", "Retried", "SubconsciousAgent"]
 
@@ -90,6 +96,8 @@ class SubconsciousAgent:
         persona: whose second mind this is, for the model's prompts; by default one with no more than the name.
         unwritten: where exchanges are kept until they are written down; by default in memory.
         audit: the record of what is changed in memories that are there already; by default in memory.
+        ledger: where it is counted what becomes of flashbacks; by default in memory.
+        capacity: memories to keep at most; 0: as many as there are.
     """
 
     def __init__(
@@ -103,6 +111,8 @@ class SubconsciousAgent:
         settings: RecallSettings | None = None,
         unwritten: UnwrittenLog | None = None,
         audit: AuditLog | None = None,
+        ledger: Ledger | None = None,
+        capacity: int = 0,
     ) -> None:
         self.owner = collection.owner
         self.embedder = embedder
@@ -112,6 +122,8 @@ class SubconsciousAgent:
         self.settings = settings or RecallSettings()
         self.unwritten = unwritten or UnwrittenLog()
         self.audit = audit or AuditLog.beside(None)
+        self.ledger = ledger or Ledger()
+        self.capacity = capacity
         self._intake = Intake(collection, embedder, clock, self.audit, prompts=prompt_sentences(self.persona))
         self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
         self._sighted: set[str] = set()
@@ -217,7 +229,7 @@ class SubconsciousAgent:
         """
         tried: list[Retried] = []
         for one in await self.unwritten.all(self.owner):
-            there = await self.collection.get([one.first])
+            there = await self.collection.get([memory_id(one.owner, one.turn, place) for place in range(_PLACES)])
             if there:
                 await self.unwritten.drop(one.first)
             remembered = Remembered(mode=self.mode) if there else await self._write_down(one)
@@ -283,7 +295,19 @@ class SubconsciousAgent:
         remembered = await self._write_down(one)
         if not remembered.failed:
             self._sighted.update(sights)
-        return self._with_backlog(remembered)
+        return await self._seen_to(self._with_backlog(remembered), exchange)
+
+    async def _seen_to(self, remembered: Remembered, exchange: Exchange) -> Remembered:
+        bound: Capacity | None = None
+        if self.capacity:
+            bound = Capacity(
+                self.capacity,
+                collection=self.collection,
+                embedder=self.embedder,
+                clock=self.clock,
+                audit=self.audit,
+            )
+        return await seen_to(remembered, exchange, owner=self.owner, ledger=self.ledger, capacity=bound)
 
     def _with_backlog(self, remembered: Remembered) -> Remembered:
         """And with what waits for the store, and what has gone out since the turn before."""

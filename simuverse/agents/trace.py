@@ -14,6 +14,7 @@ from uuid import UUID
 from simuverse.agents.chat import Message, Purpose
 from simuverse.agents.turn import Observation, Outcome, ToolCall, Turn
 from simuverse.agents.xml import render_flashbacks
+from simuverse.memory.ledger import Became
 from simuverse.memory.records import Candidate, Flashback, Memory, MemoryQuery
 
 Mode = Literal["deliberate", "reflex", "off"]
@@ -112,6 +113,8 @@ class Remembered:
         raw: what was to be remembered, where writing it failed; empty otherwise.
         waiting: how many of the owner's memories the store hasn't taken yet; they go out when it can.
         delivered: how many had waited and went out since the turn before.
+        became: what became of the turn's flashbacks, and of each in all turns so far.
+        evicted: memories that had to go, as there were more than the agent may keep.
     """
 
     mode: Mode
@@ -123,6 +126,8 @@ class Remembered:
     raw: str = ""
     waiting: int = 0
     delivered: int = 0
+    became: tuple[Became, ...] = ()
+    evicted: tuple[Memory, ...] = ()
     calls: tuple[ModelCall, ...] = ()
     problems: tuple[str, ...] = ()
 

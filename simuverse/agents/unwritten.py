@@ -60,9 +60,13 @@ class Unwritten:
     problem: str = ""
 
     @property
+    def turn(self) -> str:
+        return self.exchange.observation.turn
+
+    @property
     def first(self) -> UUID:
-        """Id of the first memory that it gets: who has it has written it down."""
-        return memory_id(self.owner, self.exchange.observation.turn, 0)
+        """Id of the first memory that it gets, by which it is kept."""
+        return memory_id(self.owner, self.turn, 0)
 
 
 class UnwrittenLog:

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import msgspec
 
+from simuverse.errors import StoreUnavailable
 from simuverse.memory.fates import Fate, Judged
 
 _REMEMBERED = 1_000
@@ -57,6 +58,15 @@ NEVER = Tally()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Became:
+    """What became of a flashback, and its tally since."""
+
+    memory: UUID
+    fate: Fate
+    tally: Tally
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Entry:
     owner: str
     turn: str
@@ -82,7 +92,11 @@ class Ledger:
         self._turn = asyncio.Lock()
 
     async def tallies(self) -> dict[UUID, Tally]:
-        """Of every memory that was ever shown."""
+        """Of every memory that was ever shown.
+
+        Raises:
+            StoreUnavailable: it can't be read.
+        """
         async with self._turn:
             return dict(await self._read())
 
@@ -90,20 +104,22 @@ class Ledger:
         async with self._turn:
             return (await self._read()).get(id, NEVER)
 
-    async def enter(self, owner: str, turn: str, found: Sequence[Judged]) -> None:
-        """What became of a turn's flashbacks; nothing where that turn is in it.
+    async def enter(self, owner: str, turn: str, found: Sequence[Judged]) -> tuple[Became, ...]:
+        """Counts what became of a turn's flashbacks, once for each turn.
 
         Raises:
-            OSError: it can't be written there; it is counted all the same.
+            StoreUnavailable: it can't be written there; it is counted all the same.
         """
         async with self._turn:
             tallies = await self._read()
-            if not found or (owner, turn) in self._entered:
-                return
-            self._count(tallies, _Entry(owner=owner, turn=turn, judged=tuple(found)))
-            if self.path is not None:
-                line = msgspec.json.encode(_Entry(owner=owner, turn=turn, judged=tuple(found)))
-                await asyncio.to_thread(_append, self.path, line)
+            if found and (owner, turn) not in self._entered:
+                entry = _Entry(owner=owner, turn=turn, judged=tuple(found))
+                self._count(tallies, entry)
+                if self.path is not None:
+                    await asyncio.to_thread(_append, self.path, msgspec.json.encode(entry))
+            return tuple(
+                Became(memory=one.memory, fate=one.fate, tally=tallies.get(one.memory, NEVER)) for one in found
+            )
 
     def _count(self, tallies: dict[UUID, Tally], entry: _Entry) -> None:
         self._entered.append((entry.owner, entry.turn))
@@ -127,14 +143,20 @@ class Ledger:
 
 
 def _lines(path: Path) -> list[bytes]:
-    return path.read_bytes().splitlines() if path.exists() else []
+    try:
+        return path.read_bytes().splitlines() if path.exists() else []
+    except OSError as error:
+        raise StoreUnavailable(f"{path} can't be read: {error.strerror}") from error
 
 
 def _append(path: Path, line: bytes) -> None:
     """On a line of its own, also after one that was cut short."""
-    with path.open("a+b") as file:
-        size = file.seek(0, 2)
-        if size:
-            file.seek(size - 1)
-            line = line if file.read(1) == b"\n" else b"\n" + line
-        file.write(line + b"\n")
+    try:
+        with path.open("a+b") as file:
+            size = file.seek(0, 2)
+            if size:
+                file.seek(size - 1)
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            file.write(line + b"\n")
+    except OSError as error:
+        raise StoreUnavailable(f"{path} can't be written: {error.strerror}") from error
