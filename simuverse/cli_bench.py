@@ -17,7 +17,8 @@ from simuverse.bench.ablation import FULL, ablations
 from simuverse.bench.changes import ChangesBench, measure_changes
 from simuverse.bench.dialogues import load_dialogues, paraphrases
 from simuverse.bench.latency import SIZES, Latency, measure_latency
-from simuverse.bench.recall import Measured, RecallBench, Share, measure_recall
+from simuverse.bench.recall import SHIPPED, Measured, RecallBench, Share, measure_recall
+from simuverse.bench.silence import SilenceBench, measure_silence
 from simuverse.config import Settings, load
 from simuverse.errors import SettingsError
 from simuverse.memory.embedding import Embedder
@@ -102,6 +103,29 @@ def changes(
     typer.echo(msgspec.json.encode(measured) if json else _changes_table(measured))
 
 
+@bench_app.command(epilog="Example: simuverse bench silence --data dialogues")
+def silence(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder of dialogues with questions, JSON, measured first.")
+    ] = None,
+    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+) -> None:
+    """How often nothing comes back for what was never talked about, and what that costs."""
+    settings = load(config, typed={"store": store, "embedder": embedder})
+    sources = {} if data is None else {"data": load_dialogues(data)}
+    sources["paraphrase"] = paraphrases()
+
+    async def measure() -> SilenceBench:
+        async with _opened(settings) as (opened, embedding):
+            return await measure_silence(sources, opened, embedding, on_progress=_tell)
+
+    measured = asyncio.run(measure())
+    typer.echo(msgspec.json.encode(measured) if json else _silence_table(measured))
+
+
 @asynccontextmanager
 async def _opened(settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
     """The embedder, and the store that the settings name or one that is gone afterwards."""
@@ -152,6 +176,21 @@ def _ablation_table(measured: RecallBench) -> str:
             cells += f"  {_percent(total.at_10):<20} {change:>5} {100 * total.all_at_10.mean:>6.1f}"
             cells += f" {100 * total.mrr.mean:>5.1f}"
         lines.append(f"{row[0].setting:<24}{cells}")
+    return "\n".join(lines)
+
+
+def _silence_table(measured: SilenceBench) -> str:
+    lines = [
+        f"embedder {measured.embedder}; of 100: answers kept of those that come with the gate open; anything recalled",
+        "for own questions, for those of other dialogues with this one's names, for messages about something else",
+    ]
+    for source in measured.sources:
+        lines.append(f"\n{source.source}: {source.answered} answered of {source.own}; {source.foreign}; {source.far}")
+        lines.append(f"{'sure from':>9} {'kept':>6} {'own':>6} {'foreign':>7} {'far':>6}")
+        for one in source.curve:
+            kept, own, foreign, far = (100 * share for share in (one.kept, one.own, one.foreign, one.far))
+            shipped = "  shipped" if one.min_sure == SHIPPED.min_sure else ""
+            lines.append(f"{one.min_sure:>9.2f} {kept:>6.1f} {own:>6.1f} {foreign:>7.1f} {far:>6.1f}{shipped}")
     return "\n".join(lines)
 
 

@@ -334,7 +334,7 @@ def test_the_options_and_settings_of_the_library_are_complete() -> None:
     settings = rows(DOCS / "library.md", "setting")
     assert {field.name for field in fields(RecallSettings)} <= set(settings)
     defaults = RecallSettings()
-    for name in ("count", "tokens", "cool_down", "asked_again", "runners_up", "alpha"):
+    for name in ("count", "tokens", "min_sure", "cool_down", "asked_again", "runners_up", "alpha"):
         assert settings[name][0] == f"{getattr(defaults, name):g}"
     gate = ("min_cosine", "min_matched", "min_found")
     assert settings["min_cosine"][0] == ", ".join(f"{getattr(defaults, name):g}" for name in gate)

@@ -34,7 +34,11 @@ def ablations() -> Mapping[str, RecallSettings]:
         found[f"no {name}"] = replace(UNGATED, preset=off)
     found["no near-duplicate cut"] = replace(UNGATED, alike=None)
     found["with the gate"] = replace(
-        UNGATED, min_cosine=SHIPPED.min_cosine, min_matched=SHIPPED.min_matched, min_found=SHIPPED.min_found
+        UNGATED,
+        min_sure=SHIPPED.min_sure,
+        min_cosine=SHIPPED.min_cosine,
+        min_matched=SHIPPED.min_matched,
+        min_found=SHIPPED.min_found,
     )
     for name, preset in PRESETS.items():
         if name != UNGATED.preset.name:

@@ -29,7 +29,7 @@ from simuverse.memory.store import MemoryStore
 DEEPEST = 20
 """Places looked at."""
 
-UNGATED = RecallSettings(count=DEEPEST, tokens=1_000_000, min_cosine=-1, min_matched=0, min_found=0, runners_up=0)
+UNGATED = RecallSettings(count=DEEPEST, tokens=1_000_000, min_sure=-1, min_cosine=-1, runners_up=0)
 """The order alone: the gate open and room for all places looked at."""
 
 SHIPPED = RecallSettings()
@@ -143,11 +143,11 @@ async def measure_recall(
             try:
                 on_progress(f"{source} {dialogue.name}: remembering")
                 clock = ManualClock(dialogue.sessions[0][0].time)
-                turn_of = await _live_through(dialogue, owner, store, embedder, clock)
+                turn_of = await live_through(dialogue, owner, store, embedder, clock)
                 clock.set(dialogue.sessions[-1][-1].time + LATER)
                 for name, setting in settings.items():
                     on_progress(f"{source} {dialogue.name}: {name}")
-                    async with _mind(owner, store, embedder, clock, setting) as mind:
+                    async with bench_mind(owner, store, embedder, clock, setting) as mind:
                         asked[name] += [await _ask(mind, question, turn_of) for question in dialogue.questions]
             finally:
                 await store.erase(owner)
@@ -155,14 +155,14 @@ async def measure_recall(
     return RecallBench(store=store.description, embedder=embedder.name, measured=tuple(measured))
 
 
-async def _live_through(
+async def live_through(
     dialogue: Dialogue, owner: str, store: MemoryStore, embedder: Embedder, clock: ManualClock
 ) -> dict[UUID, str]:
     """Remembers every turn; returns which turn each memory is of."""
     turn_of: dict[UUID, str] = {}
     for session in dialogue.sessions:
         clock.set(session[0].time)
-        async with _mind(owner, store, embedder, clock, UNGATED) as mind:
+        async with bench_mind(owner, store, embedder, clock, UNGATED) as mind:
             for turn in session:
                 clock.set(turn.time)
                 remembered = await mind.remember(turn.text, said_by=turn.speaker)
@@ -172,7 +172,7 @@ async def _live_through(
     return turn_of
 
 
-def _mind(
+def bench_mind(
     owner: str, store: MemoryStore, embedder: Embedder, clock: ManualClock, setting: RecallSettings
 ) -> AbstractAsyncContextManager[SubconsciousAgent]:
     """Working by rule, whatever the environment sets."""

@@ -37,6 +37,8 @@ def why_cut(candidate: Candidate) -> str:
     match candidate.cut:
         case None:
             return ""
+        case Cut.UNSURE:
+            return f"what is asked for seems to be unknown{_lacking(by, 'short of sure')}"
         case Cut.GATE:
             return f"too little to do with what is going on{_lacking(by, 'short of the gate')}"
         case Cut.NEAR_DUPLICATE:

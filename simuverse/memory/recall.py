@@ -6,7 +6,7 @@ another from it. Silence is a result: when nothing passes the gate, nothing come
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import ceil
@@ -15,6 +15,7 @@ from uuid import UUID
 
 from simuverse.memory.analysis import matched_share, memory_tokens, query_terms, tokens
 from simuverse.memory.embedding import Embedder, WordVectors
+from simuverse.memory.gate import HELD, NEAR, least_sureness, sureness
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
 from simuverse.memory.nearness import Nearness, nearness
 from simuverse.memory.records import (
@@ -29,6 +30,7 @@ from simuverse.memory.records import (
 )
 from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, Relevances, RelevanceWeights, relevance
 from simuverse.memory.scoring import Preset, Scores, Weighed, preset, score_all
+from simuverse.memory.small_talk import asks_nothing
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest
 
 CHARACTERS_PER_TOKEN = 4
@@ -52,10 +54,12 @@ class RecallSettings:
         preset: the three factors' weights and scaling.
         relevance: the weights of the signals that the first of them is made of.
         count, tokens: the most that comes back, in flashbacks and in (estimated) tokens. Never passed.
-        min_cosine, min_matched, min_found: the gate. A memory passes that is near enough in meaning; or that holds
-            enough of the words of one of the queries (share, 0 to 1); or whose words, read in their context, are enough
-            of what a query asks for (BM25 as a share of what it could reach, 0 to 1). All three are absolute, unlike
-            the signals that rank.
+        min_sure: the gate, first part: from which sureness (-1 to 2, see :mod:`simuverse.memory.gate`) a query brings
+            anything back. Lower is more eager; -1 lets every query through.
+        min_cosine, min_matched, min_found: the gate, second part. A memory passes that is near enough in meaning; or
+            that holds enough of the words of one of the queries (share, 0 to 1); or whose words, read in their context,
+            are enough of what a query asks for (BM25 as a share of what it could reach, 0 to 1). All are absolute,
+            unlike the signals that rank.
         cool_down: a memory shown in the last so many turns stays away, unless it is asked for again: unless it holds
             ``asked_again`` of a query's words.
         alike: the likeness (0 to 1) to a flashback above it from which a memory is left out; None leaves none out.
@@ -67,9 +71,10 @@ class RecallSettings:
     relevance: RelevanceWeights = DEFAULT_WEIGHTS
     count: int = 5
     tokens: int = 600
-    min_cosine: float = 0.45
-    min_matched: float = 0.34
-    min_found: float = 0.16
+    min_sure: float = 0.49
+    min_cosine: float = 0.40
+    min_matched: float = 0.30
+    min_found: float = 0.13
     cool_down: int = 3
     asked_again: float = 0.4
     alike: float | None = ALIKE
@@ -81,6 +86,8 @@ class RecallSettings:
         for name, low in (("count", 1), ("tokens", 1), ("cool_down", 0), ("runners_up", 0)):
             if getattr(self, name) < low:
                 raise ValueError(f"{name} {getattr(self, name)} is below {low}")
+        if not -1 <= self.min_sure <= 2:
+            raise ValueError(f"min_sure {self.min_sure} is outside -1 to 2")
         if not -1 <= self.min_cosine <= 1:
             raise ValueError(f"min_cosine {self.min_cosine} is outside -1 to 1")
         for name in ("min_matched", "min_found", "asked_again", "alpha"):
@@ -156,8 +163,7 @@ class _Pooled(NamedTuple):
     @property
     def in_context(self) -> float:
         """BM25 read in context as a share of what it could reach, 0 to 1, the best of the queries."""
-        hits = (found.in_context for found in self.found)
-        return max((hit.bm25 / hit.reach for hit in hits if hit and hit.bm25 and hit.reach), default=0.0)
+        return max(_share(found.in_context) for found in self.found)
 
 
 async def recall(
@@ -188,7 +194,9 @@ async def recall(
         (-round(total, 9), entry.memory.id.int, row)
         for row, (total, entry) in enumerate(zip(scores.totals, pool, strict=True))
     )
-    return _select([(scores, row, pool[row]) for _, _, row in ranking], settings=settings, shown=shown)
+    ranked = _past_first([(scores, row, pool[row]) for _, _, row in ranking])
+    unsure = _unsure(searched, [entry for _, _, entry in ranked], settings.min_sure)
+    return _select(ranked, unsure=unsure, settings=settings, shown=shown)
 
 
 async def _search(
@@ -286,12 +294,55 @@ def _found_by(found: _Found) -> FoundBy:
     )
 
 
+def _unsure(searched: Sequence[_Searched], ranked: Sequence[_Pooled], least: float) -> dict[int, float]:
+    """Of the queries that what is known doesn't answer: by how much each falls short of being sure."""
+    unsure: dict[int, float] = {}
+    for number, one in enumerate(searched):
+        if one.query.search_type is not SearchType.HYBRID:
+            continue
+        found = [(entry, hit) for entry in ranked for hit in entry.found if hit.query == number]
+        cosines = [hit.cosine for _, hit in found if hit.cosine is not None]
+        courtesy = asks_nothing(one.query.keyword_text)
+        sure = 0.0 if courtesy else sureness(max(map(_share, one.in_context), default=0.0), cosines)
+        short = least_sureness(least, len(found)) - sure
+        if short > 0 and (courtesy or not _one_is_enough(one.terms, [entry for entry, _ in found], cosines)):
+            unsure[number] = short
+    return unsure
+
+
+def _one_is_enough(terms: Sequence[str], entries: Sequence[_Pooled], cosines: Sequence[float]) -> bool:
+    return max(cosines, default=-1.0) >= NEAR or any(
+        matched_share(terms, memory_tokens(entry.memory)) >= HELD for entry in entries
+    )
+
+
+def _share(hit: Hit | None) -> float:
+    """BM25 as a share of what it could reach, 0 to 1."""
+    return hit.bm25 / hit.reach if hit and hit.bm25 and hit.reach else 0.0
+
+
+def _past_first(ranked: list[tuple[Scores, int, _Pooled]]) -> list[tuple[Scores, int, _Pooled]]:
+    """Of a fact that changed, what held before stands before what took its place: only who asks for it finds it."""
+    places = {entry.memory.id: place for place, (_, _, entry) in enumerate(ranked)}
+    order = [float(place) for place in range(len(ranked))]
+    for place in reversed(range(len(ranked))):
+        by = ranked[place][2].memory.superseded_by
+        if by is not None and by in places:
+            order[place] = min(order[place], order[places[by]] - 1 / (2 + place))
+    return [ranked[place] for place in sorted(range(len(ranked)), key=order.__getitem__)]
+
+
 def _select(
-    ranked: Sequence[tuple[Scores, int, _Pooled]], *, settings: RecallSettings, shown: Collection[UUID]
+    ranked: Sequence[tuple[Scores, int, _Pooled]],
+    *,
+    unsure: Mapping[int, float],
+    settings: RecallSettings,
+    shown: Collection[UUID],
 ) -> Recalled:
     """Gate, near-duplicates, cool-down and budget, from the best down."""
     flashbacks: list[Flashback] = []
     chosen: list[frozenset[str]] = []
+    groups: set[UUID] = set()
     kept: list[Candidate] = []
     spent = 0
     for scores, row, entry in ranked:
@@ -303,10 +354,14 @@ def _select(
         matched = entry.matched(own)
         reason: Cut | None = None
         missed_by: float | None = None
-        if (short := _gate_shortfall(entry, matched, settings)) > 0:
+        if all(found.query in unsure for found in entry.found):
+            reason, missed_by = Cut.UNSURE, min(unsure[found.query] for found in entry.found)
+        elif (short := _gate_shortfall(entry, matched, settings)) > 0:
             reason, missed_by = Cut.GATE, short
-        elif entry.memory.id in shown and matched < settings.asked_again:
+        elif (entry.memory.id in shown or entry.memory.group in shown) and matched < settings.asked_again:
             reason = Cut.COOL_DOWN
+        elif entry.memory.group in groups:
+            reason = Cut.NEAR_DUPLICATE
         elif settings.alike is not None and (alike := _likest(own, chosen, settings.alike)) > 0:
             reason, missed_by = Cut.NEAR_DUPLICATE, alike - settings.alike
         elif len(flashbacks) == settings.count:
@@ -330,6 +385,7 @@ def _select(
         if reason is None:
             flashbacks.append(Flashback(memory=entry.memory, score=score, rank=len(flashbacks) + 1, found_by=found_by))
             chosen.append(own)
+            groups.add(entry.memory.group)
             spent += cost
     return Recalled(flashbacks=tuple(flashbacks), candidates=tuple(kept), considered=len(ranked))
 

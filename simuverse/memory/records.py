@@ -408,6 +408,8 @@ class FoundBy:
 class Cut(StrEnum):
     """What kept a candidate from becoming a flashback."""
 
+    UNSURE = "unsure"
+    """Found only by queries that ask for something unknown."""
     GATE = "gate"
     """Too little to do with what is going on."""
     NEAR_DUPLICATE = "near_duplicate"

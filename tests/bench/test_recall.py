@@ -1,57 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 import pytest
 
 from simuverse.bench.ablation import FULL, ablations
-from simuverse.bench.dialogues import Dialogue, Question, Turn
 from simuverse.bench.recall import SHIPPED, UNGATED, measure_recall
 from simuverse.errors import StoreError, UsageError
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.records import Memory
 from simuverse.memory.store import MemoryStore
-from simuverse.memory.stores.sqlite import SQLiteStore
-
-START = datetime(2031, 6, 2, 9, tzinfo=UTC)
-KEYS = ("brass", "copper", "silver", "iron", "oak", "amber", "ivory", "jade", "coral", "slate", "cedar", "walnut")
-
-
-def dialogue(name: str, *questions: Question) -> Dialogue:
-    """Twelve talks of three turns, the second of which says where a key of that talk's own material is."""
-    sessions = tuple(
-        tuple(
-            Turn(id=f"{day}:{place}", speaker=speaker, text=text, time=START + timedelta(days=day, minutes=place))
-            for place, (speaker, text) in enumerate(
-                (
-                    ("Mira", "Good morning. It rained on the mill again."),
-                    ("Tomas", f"The {key} key hangs in cupboard {day}."),
-                    ("Mira", "Then I will look after lunch."),
-                ),
-                start=1,
-            )
-        )
-        for day, key in enumerate(KEYS, start=1)
-    )
-    return Dialogue(name=name, sessions=sessions, questions=questions)
-
-
-def asks(text: str, *evidence: str, category: str = "single-hop") -> Question:
-    return Question(text=text, evidence=frozenset(evidence), category=category)
-
-
-@pytest.fixture
-def embedder() -> HashingEmbedder:
-    return HashingEmbedder()
-
-
-@pytest.fixture
-async def store(embedder: HashingEmbedder) -> AsyncIterator[MemoryStore]:
-    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
-    yield store
-    await store.aclose()
+from tests.bench.talks import KEYS, asks, dialogue
 
 
 async def test_what_is_found_counts_by_place_and_by_category(store: MemoryStore, embedder: HashingEmbedder) -> None:
@@ -141,7 +100,7 @@ async def test_a_store_that_fails_is_an_error_and_never_a_bad_figure(
     async def fail(*_: object) -> None:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("simuverse.memory.stores.sqlite.SQLiteCollection.search", fail)
+    monkeypatch.setattr("simuverse.memory.stores.sqlite.SQLiteCollection.search_all", fail)
     with pytest.raises(StoreError, match="the disk is full"):
         await measure_recall({"own": [dialogue("keys", asks("Where is the oak key?", "1:1"))]}, store, embedder)
 

@@ -16,7 +16,7 @@ NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 SEEN = Provenance(source=Source.OBSERVED)
 NO_FILTER = MemoryFilter()
 
-OPEN = RecallSettings(min_cosine=-1, count=50, tokens=100_000, runners_up=1_000)
+OPEN = RecallSettings(min_sure=-1, min_cosine=-1, count=50, tokens=100_000, runners_up=1_000)
 """No gate and no budget: what is left is the order."""
 
 

@@ -15,7 +15,7 @@ from tests.memory.recalling import OPEN, Pool, summaries
 async def test_when_nothing_fits_nothing_comes_and_the_record_says_by_how_much(pool: Pool) -> None:
     await pool.keep("Greta baked rye bread.", importance=10)
     await pool.keep("Tomas mended the nets.", importance=10)
-    settings = RecallSettings()
+    settings = RecallSettings(min_sure=-1)
 
     recalled = await pool.recall("Quarterly figures of the observatory?", settings=settings)
 
@@ -28,6 +28,37 @@ async def test_when_nothing_fits_nothing_comes_and_the_record_says_by_how_much(p
         short = min(settings.min_cosine - cosine, settings.min_matched - candidate.matched, settings.min_found - found)
         assert candidate.missed_by == pytest.approx(short)
         assert short > 0
+
+
+async def test_a_question_about_something_unknown_brings_nothing_though_a_word_of_it_is_known(pool: Pool) -> None:
+    for number in range(30):
+        await pool.keep(f"Greta sold {number} loaves of rye bread to the harbour inn.")
+    unknown = "Which comet crosses the orbit of the harbour moon in winter?"
+
+    recalled = await pool.recall(unknown, settings=RecallSettings(min_matched=0.1))
+    assert recalled.flashbacks == ()
+    assert {candidate.cut for candidate in recalled.candidates} == {Cut.UNSURE}
+    assert all(candidate.missed_by is not None and candidate.missed_by > 0 for candidate in recalled.candidates)
+
+    eager = await pool.recall(unknown, settings=RecallSettings(min_matched=0.1, min_sure=0))
+    assert eager.flashbacks != ()
+    known = await pool.recall("Who sold rye bread to the inn?", settings=RecallSettings())
+    assert known.flashbacks != ()
+
+
+async def test_a_memory_found_by_a_sure_query_passes_whatever_else_was_asked(pool: Pool) -> None:
+    for number in range(30):
+        await pool.keep(f"Greta sold {number} loaves of rye bread to the harbour inn.")
+    queries = [MemoryQuery(text="Which comet crosses the orbit?"), MemoryQuery(text="Who sold rye bread to the inn?")]
+    assert (await pool.recall(*queries, settings=RecallSettings())).flashbacks != ()
+
+
+@pytest.mark.parametrize("courtesy", ["Thanks a lot!", "Good morning.", "Danke schön!", "Okay, sounds good."])
+async def test_courtesies_bring_nothing_to_mind_though_they_were_said_before(pool: Pool, courtesy: str) -> None:
+    for number in range(30):
+        await pool.keep(f"{courtesy} Greta said so {number} times.")
+    assert (await pool.recall(courtesy, settings=RecallSettings())).flashbacks == ()
+    assert (await pool.recall(f"{courtesy} Greta", settings=RecallSettings())).flashbacks != ()
 
 
 async def test_either_signal_opens_the_gate(pool: Pool) -> None:
@@ -167,6 +198,7 @@ async def test_letters_that_are_not_latin_cost_a_token_each(pool: Pool) -> None:
         {"tokens": 0},
         {"cool_down": -1},
         {"runners_up": -1},
+        {"min_sure": 2.1},
         {"min_cosine": 1.1},
         {"min_matched": -0.1},
         {"min_found": 1.1},
