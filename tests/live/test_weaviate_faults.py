@@ -23,6 +23,7 @@ from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_schema import Marks, create
 from simuverse.memory.stores.weaviate_statistics import CountedWords
+from simuverse.memory.stores.weaviate_vectors import KnownVectors
 from simuverse.memory.stores.weaviate_writes import Writer
 from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
 from tests.fakes.http_server import fake_server, json_answer
@@ -246,7 +247,8 @@ async def test_a_partly_failed_batch_is_raised_and_named_and_adding_again_mends_
         await collection.add([entry("Clouds drift by.", 2)])
         connection = await Connection.open([server.address], key=None, headers={}, deadline=DEADLINE, probed="Faults_")
         try:
-            writer = Writer(connection, Partition(name), CountedWords(connection, Partition(name)))
+            place = Partition(name)
+            writer = Writer(connection, place, CountedWords(connection, place), KnownVectors())
             with pytest.raises(StoreMismatch, match=rf"1 of 2 memories weren't stored whole: {bad.id}"):
                 await writer.write({}, entries)
         finally:

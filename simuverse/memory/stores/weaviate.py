@@ -22,6 +22,7 @@ from simuverse.memory.stores.weaviate_objects import NothingAllowed, Stored, mem
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM, Searcher
 from simuverse.memory.stores.weaviate_statistics import CountedWords
+from simuverse.memory.stores.weaviate_vectors import KnownVectors
 from simuverse.memory.stores.weaviate_writes import AT_ONCE, Writer
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class WeaviateStore:
         self._layout = layout
         self._dimension = dimension
         self._shared: dict[Partition, _Shared] = {}
+        self._vectors = KnownVectors()
 
     @classmethod
     async def open(
@@ -97,7 +99,7 @@ class WeaviateStore:
         if not owner:
             raise ValueError("a collection needs an owner")
         partition = await self._layout.partition(owner)
-        shared = self._shared.setdefault(partition, _Shared(self._connection, partition))
+        shared = self._shared.setdefault(partition, _Shared(self._connection, partition, self._vectors))
         return WeaviateCollection(self._connection, partition, owner, shared, dimension=self._dimension)
 
     async def owners(self) -> list[str]:
@@ -117,8 +119,9 @@ class WeaviateStore:
 class _Shared:
     """What all handles of one collection have in common."""
 
-    def __init__(self, connection: Connection, partition: Partition) -> None:
+    def __init__(self, connection: Connection, partition: Partition, vectors: KnownVectors) -> None:
         self.words = CountedWords(connection, partition)
+        self.vectors = vectors
         self.one_change_at_a_time = asyncio.Lock()
 
 
@@ -133,8 +136,8 @@ class WeaviateCollection:
         self._owner = owner
         self._one_change_at_a_time = shared.one_change_at_a_time
         self._dimension = dimension
-        self._searcher = Searcher(connection, partition, shared.words)
-        self._writer = Writer(connection, partition, shared.words)
+        self._searcher = Searcher(connection, partition, shared.words, shared.vectors)
+        self._writer = Writer(connection, partition, shared.words, shared.vectors)
 
     @property
     def owner(self) -> str:
@@ -143,7 +146,7 @@ class WeaviateCollection:
     async def add(self, entries: Sequence[Entry]) -> None:
         after = {entry.memory.id: entry for entry in map(self._checked_entry, entries)}
         async with self._one_change_at_a_time:
-            await self._writer.write(await self._writer.read(after), after)
+            await self._writer.add(after)
 
     async def get(self, ids: Sequence[UUID]) -> list[Memory]:
         found = await self._writer.read(ids)

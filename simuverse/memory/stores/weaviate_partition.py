@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
@@ -20,6 +21,9 @@ class Partition:
 
     collection: str
     tenant: str | None = None
+    _handles: WeakKeyDictionary[WeaviateAsyncClient, CollectionAsync] = field(
+        default_factory=WeakKeyDictionary[Any, Any], repr=False, compare=False
+    )
 
     def __str__(self) -> str:
         return self.collection if self.tenant is None else f"{self.collection}, tenant {self.tenant}"
@@ -41,10 +45,11 @@ class Partition:
 
     def on(self, client: WeaviateAsyncClient) -> CollectionAsync:
         """To read and write by a majority of the nodes that hold it; of one node, by that one."""
-        from weaviate.classes.config import ConsistencyLevel
+        handle = self._handles.get(client)
+        if handle is None:
+            from weaviate.classes.config import ConsistencyLevel
 
-        return (
-            client.collections.use(self.collection)
-            .with_tenant(self.tenant)
-            .with_consistency_level(ConsistencyLevel.QUORUM)
-        )
+            # Made once for each client, as making one takes as long as a twentieth of a query.
+            bare = client.collections.use(self.collection).with_tenant(self.tenant)
+            handle = self._handles[client] = bare.with_consistency_level(ConsistencyLevel.QUORUM)
+        return handle

@@ -13,14 +13,23 @@ import numpy as np
 
 from simuverse.errors import StoreUnavailable
 from simuverse.memory.fusion import relative_score_fusion
-from simuverse.memory.records import Hit, SearchType
+from simuverse.memory.records import Hit, Memory, SearchType
 from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
 from simuverse.memory.stores.ranking import TIE, best
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_objects import NothingAllowed, Text, ids_filter, memory_of, server_filter
+from simuverse.memory.stores.weaviate_objects import (
+    STORED,
+    NothingAllowed,
+    Stored,
+    Text,
+    ids_filter,
+    memory_of,
+    server_filter,
+)
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_schema import VECTOR
 from simuverse.memory.stores.weaviate_statistics import CountedWords, WordStatistics
+from simuverse.memory.stores.weaviate_vectors import KnownVectors
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
@@ -50,16 +59,19 @@ class _Candidate:
     id: UUID
     record: Object[Any, Any]
     score: float
-    tokens: tuple[str, ...] = ()
+    tokens: Sequence[str] = ()
 
 
 class Searcher:
     """Searches one collection."""
 
-    def __init__(self, connection: Connection, partition: Partition, words: CountedWords) -> None:
+    def __init__(
+        self, connection: Connection, partition: Partition, words: CountedWords, vectors: KnownVectors
+    ) -> None:
         self._connection = connection
         self._partition = partition
         self._words = words
+        self._vectors = vectors
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         """Best first, ties by id.
@@ -80,20 +92,21 @@ class Searcher:
             self._keyword(request.terms if alpha < 1 else (), text, filters, depth),
         )
         cosines = {one.id: one.score for one in semantic}
-        bm25 = {
-            one.id: one.score if statistics is None else statistics.score(request.terms, one.tokens) for one in keyword
-        }
+        score = None if statistics is None else statistics.scorer(request.terms)
+        bm25 = {one.id: one.score if score is None else score(one.tokens) for one in keyword}
         semantic_leg, keyword_leg = _leg(cosines, depth), _leg(bm25, depth)
         fusion = relative_score_fusion(semantic=semantic_leg, keyword=keyword_leg, alpha=alpha)[: request.limit]
+        records = {one.id: one.record for one in (*keyword, *semantic)}
+        memories = {fused.id: memory_of(records[fused.id]) for fused in fusion}
         if request.vector is not None:
-            cosines |= await self._cosines(request.vector, [one.id for one in fusion if one.id not in cosines])
+            found_by_words = [memory for memory in memories.values() if memory.id not in cosines]
+            cosines |= await self._cosines(request.vector, found_by_words)
         semantic_ranks = {found: rank for rank, (found, _) in enumerate(semantic_leg, start=1)}
         keyword_ranks = {found: rank for rank, (found, _) in enumerate(keyword_leg, start=1)}
         reach = None if statistics is None else statistics.reach(request.terms)
-        records = {one.id: one.record for one in (*keyword, *semantic)}
         return [
             Hit(
-                memory=memory_of(records[fused.id]),
+                memory=memories[fused.id],
                 cosine=cosines.get(fused.id),
                 bm25=bm25[fused.id] if fused.id in keyword_ranks else None,
                 reach=reach,
@@ -116,24 +129,34 @@ class Searcher:
     async def _semantic(self, vector: Vector | None, filters: FilterReturn | None, depth: int) -> list[_Candidate]:
         if vector is None:
             return []
-        fetch = partial(self._nearest, vector.tolist(), filters, ["record"])
+        fetch = partial(self._nearest, vector.tolist(), filters)
         objects = await self._through_ties(fetch, _cosine, depth)
         return [_Candidate(id=_id(one), record=one, score=_cosine(one)) for one in objects]
 
-    async def _cosines(self, vector: Vector, ids: Sequence[UUID]) -> dict[UUID, float]:
-        """Of what only the keyword leg found. Fetching their vectors instead takes longer than asking once more."""
-        found: dict[UUID, float] = {}
-        for start in range(0, len(ids), SERVER_MAXIMUM):
-            some = ids[start : start + SERVER_MAXIMUM]
-            nearest = partial(self._nearest, vector.tolist(), ids_filter(some), [], limit=len(some))
-            found |= {_id(one): _cosine(one) for one in await self._connection.query(nearest)}
-        return found
+    async def _cosines(self, vector: Vector, memories: Sequence[Memory]) -> dict[UUID, float]:
+        """Of what only the keyword leg found: of vectors that are known here, or else fetched."""
+        known = {memory.id: self._vectors.get(self._partition, memory) for memory in memories}
+        missing = [one for one, found in known.items() if found is None]
+        for start in range(0, len(missing), SERVER_MAXIMUM):
+            for one in await self._connection.query(partial(self._stored, missing[start : start + SERVER_MAXIMUM])):
+                self._vectors.put(self._partition, one.entry)
+                known[one.entry.memory.id] = one.entry.vector
+        there = {one: found for one, found in known.items() if found is not None}
+        if not there:
+            return {}
+        cosines = np.clip(np.array(list(there.values())) @ vector, -1, 1)
+        return dict(zip(there, cosines.tolist(), strict=True))
+
+    async def _stored(self, ids: Sequence[UUID], client: WeaviateAsyncClient) -> list[Stored]:
+        found = await self._partition.on(client).query.fetch_objects(
+            filters=ids_filter(ids), limit=len(ids), include_vector=True, return_properties=list(STORED)
+        )
+        return [Stored.of(one) for one in found.objects]
 
     async def _nearest(
         self,
         vector: Sequence[float],
         filters: FilterReturn | None,
-        properties: list[str],
         client: WeaviateAsyncClient,
         limit: int,
     ) -> list[Object[Any, Any]]:
@@ -145,7 +168,7 @@ class Searcher:
             limit=limit,
             filters=filters,
             return_metadata=MetadataQuery(distance=True),
-            return_properties=properties,
+            return_properties=["record"],
         )
         return list(found.objects)
 
@@ -178,7 +201,7 @@ class Searcher:
                 id=_id(one),
                 record=one,
                 score=score(one),
-                tokens=tuple(str(one.properties[text]).split()),
+                tokens=str(one.properties[text]).split(),
             )
             for one in objects
         ]

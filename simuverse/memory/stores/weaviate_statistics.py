@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log1p
@@ -22,6 +22,9 @@ from simuverse.memory.stores.weaviate_partition import Partition
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
     from weaviate.collections.classes.filters import FilterReturn
+
+RECHECKED = 1.0
+"""Seconds for which a size that was right is taken to be so still: a turn's searches come all at once."""
 
 Change = tuple[Stored | None, Stored | None]
 """A memory before and after; None where it isn't there."""
@@ -52,15 +55,20 @@ class WordStatistics:
     average: float
     containing: Mapping[str, int]
 
-    def score(self, terms: Sequence[str], document: Sequence[str]) -> float:
-        """BM25 of a document, which counts in the statistics."""
-        frequencies = Counter(document)
-        length = K1 * (1 - B + B * len(document) / self.average) if self.average else 0.0
-        return sum(
-            self._idf(term) * times * frequencies[term] / (frequencies[term] + length)
-            for term, times in Counter(terms).items()
-            if term in frequencies
-        )
+    def scorer(self, terms: Sequence[str]) -> Callable[[Sequence[str]], float]:
+        """What gives the BM25 of a document, which counts in the statistics."""
+        weights = [(term, self._idf(term) * times) for term, times in Counter(terms).items()]
+
+        def score(document: Sequence[str]) -> float:
+            length = K1 * (1 - B + B * len(document) / self.average) if self.average else 0.0
+            total = 0.0
+            for term, weight in weights:
+                frequency = document.count(term)
+                if frequency:
+                    total += weight * frequency / (frequency + length)
+            return total
+
+        return score
 
     def reach(self, terms: Sequence[str]) -> float:
         """What no score can pass: the sum of the terms' idf."""
@@ -74,8 +82,8 @@ class WordStatistics:
 class CountedWords:
     """Counts of one collection, kept and brought up to date by each change that is made here.
 
-    They are counted anew when the collection has another size than it should. Another program that changes memories
-    without changing their number goes unnoticed until then.
+    They are counted anew when the collection has another size than it should, which is looked at once in
+    :data:`RECHECKED`. Another program that changes memories without changing their number goes unnoticed until then.
     """
 
     def __init__(self, connection: Connection, partition: Partition) -> None:
@@ -83,6 +91,7 @@ class CountedWords:
         self._partition = partition
         self._changing = 0
         self._changes = 0
+        self._checked = -RECHECKED
         self._totals: dict[Text, _Totals] = {}
         self._containing: dict[tuple[Text, str], int] = {}
 
@@ -108,10 +117,8 @@ class CountedWords:
         StoreError: they can't be counted.
         """
         wanted, changes = set(terms), self._changes
-        size = await self._count(None)
-        known = self._totals.get(text)
-        if known is not None and known.size != size:
-            self._forget()
+        if text in self._totals:
+            await self._check_size(text)
         totals, counts = await asyncio.gather(self._totals_of(text), self._containing_of(text, wanted))
         # What was counted while a change was under way may or may not hold that change.
         if changes == self._changes and not self._changing:
@@ -119,6 +126,17 @@ class CountedWords:
             self._containing |= {(text, term): count for term, count in counts.items()}
         average = totals.tokens / totals.with_tokens if totals.with_tokens else 0.0
         return WordStatistics(size=totals.size, average=average, containing=counts)
+
+    async def _check_size(self, text: Text) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._checked < RECHECKED:
+            return
+        size = await self._count(None)
+        known = self._totals.get(text)
+        if known is None or known.size == size:
+            self._checked = now
+        else:
+            self._forget()
 
     def _forget(self) -> None:
         self._totals.clear()

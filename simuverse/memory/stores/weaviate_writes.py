@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
 from simuverse.memory.stores.weaviate_statistics import CountedWords
+from simuverse.memory.stores.weaviate_vectors import KnownVectors
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 AT_ONCE = 500
 """Objects in one message: some 3 MB with vectors of 1,024 numbers; a server takes 100."""
 
-_STRETCHES_AT_ONCE = 20
+_PARTS_AT_ONCE = 20
 _ATTEMPTS = 2
 
 _NOBODY = UUID(int=0)
@@ -42,10 +44,26 @@ _NOBODY = UUID(int=0)
 class Writer:
     """Writes to one collection. Of one owner there is one change at a time; the caller sees to that."""
 
-    def __init__(self, connection: Connection, partition: Partition, words: CountedWords) -> None:
+    def __init__(
+        self, connection: Connection, partition: Partition, words: CountedWords, vectors: KnownVectors
+    ) -> None:
         self._connection = connection
         self._partition = partition
         self._words = words
+        self._vectors = vectors
+
+    async def add(self, after: Mapping[UUID, Entry]) -> None:
+        """Makes it so, whether any of it is there or not: all that has to be read for that is read at once.
+
+        Raises:
+            StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
+        """
+        places = places_after(entry.memory for entry in after.values())
+        ids = list(after)
+        wanted = [ids_filter(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE)]
+        around = await self._read_any([*wanted, *_filters(places)])
+        before = {one: found for one, found in around.items() if one in after}
+        await self.write(before, after, around=around, places=places)
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
         """Those that are there."""
@@ -55,12 +73,19 @@ class Writer:
         return found
 
     async def write(
-        self, before: Mapping[UUID, Stored], after: Mapping[UUID, Entry], *, erased: Collection[UUID] = ()
+        self,
+        before: Mapping[UUID, Stored],
+        after: Mapping[UUID, Entry],
+        *,
+        erased: Collection[UUID] = (),
+        around: Mapping[UUID, Stored] = MappingProxyType({}),
+        places: Collection[Place] = (),
     ) -> None:
         """Makes ``after`` so, removes what is erased, and renews the contexts of what follows on either.
 
         Args:
             before: all of ``after`` and ``erased`` that is there, as read.
+            around: what was read at ``places`` and as their context.
 
         Raises:
             StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
@@ -69,7 +94,11 @@ class Writer:
         new = {one: entry.memory for one, entry in after.items()}
         moved = [one for one in {**old, **new} if _place(old.get(one)) != _place(new.get(one))]
         renewed = places_after([memories[one] for memories in (old, new) for one in moved if one in memories])
-        stored = {**await self._read_before(renewed), **before}
+        episodes = {episode for episode, _ in renewed}
+        # The server trims what it compares, so another episode's may be among them.
+        further = await self._read_any(_filters(renewed.difference(places)))
+        near = {one: found for one, found in {**around, **further}.items() if found.entry.memory.episode in episodes}
+        stored = {**near, **before}
         memories = {one: found.entry.memory for one, found in stored.items() if one not in erased} | new
         texts = context_texts(
             memories,
@@ -87,6 +116,10 @@ class Writer:
             changes += [(stored.get(now.entry.memory.id), now) for now in changed]
             await self._erase(erased)
             await self._insert(changed)
+        for one in erased:
+            self._vectors.drop(self._partition, one)
+        for now in changed:
+            self._vectors.put(self._partition, now.entry)
 
     async def _read_where(self, filters: FilterReturn) -> dict[UUID, Stored]:
         async def ask(client: WeaviateAsyncClient) -> list[Stored]:
@@ -97,22 +130,14 @@ class Writer:
 
         return {one.entry.memory.id: one for one in await self._connection.query(ask)}
 
-    async def _read_before(self, places: Collection[Place]) -> dict[UUID, Stored]:
-        """What is at these places, and what is the context of that."""
+    async def _read_any(self, parts: Sequence[FilterReturn]) -> dict[UUID, Stored]:
+        """What any of them lets through."""
         from weaviate.classes.query import Filter
 
-        parts = [
-            Filter.by_property("episode").equal(episode)
-            & Filter.by_property("position").greater_or_equal(first)
-            & Filter.by_property("position").less_or_equal(last)
-            for episode, first, last in stretches(places)
-        ]
         found: dict[UUID, Stored] = {}
-        for start in range(0, len(parts), _STRETCHES_AT_ONCE):
-            found |= await self._read_where(Filter.any_of(parts[start : start + _STRETCHES_AT_ONCE]))
-        # The server trims what it compares, so another episode's may be among them.
-        episodes = {episode for episode, _ in places}
-        return {one: stored for one, stored in found.items() if stored.entry.memory.episode in episodes}
+        for start in range(0, len(parts), _PARTS_AT_ONCE):
+            found |= await self._read_where(Filter.any_of(list(parts[start : start + _PARTS_AT_ONCE])))
+        return found
 
     async def _erase(self, ids: Collection[UUID]) -> None:
         wanted = list(ids)
@@ -155,6 +180,18 @@ class Writer:
         except WeaviateInsertManyAllFailedError as error:
             return {UUID(str(one.uuid)): str(error) for one in objects}
         return {UUID(str(objects[number].uuid)): error.message for number, error in outcome.errors.items()}
+
+
+def _filters(places: Collection[Place]) -> list[FilterReturn]:
+    """For what is at these places, and what is the context of that."""
+    from weaviate.classes.query import Filter
+
+    return [
+        Filter.by_property("episode").equal(episode)
+        & Filter.by_property("position").greater_or_equal(first)
+        & Filter.by_property("position").less_or_equal(last)
+        for episode, first, last in stretches(places)
+    ]
 
 
 def _place(memory: Memory | None) -> tuple[str, str, int, bool] | None:
