@@ -15,6 +15,7 @@ from simuverse.cli_memories_edit import Why, Yes, confirm
 from simuverse.config import Settings, load
 from simuverse.editors import open_memories
 from simuverse.errors import UnknownAgent, UsageError
+from simuverse.keeping import open_source
 from simuverse.memory.clock import SystemClock
 from simuverse.memory.lifecycle import delete_owner
 from simuverse.world.clearing import clear_owner
@@ -102,9 +103,16 @@ async def _delete(source: str, settings: Settings, name: str, *, why: str, yes: 
         change = await delete_owner(opened.store, name, opened.audit, SystemClock(), why=why)
     journal = None if opened.folder is None else opened.folder / JOURNAL
     kept = [] if journal is None else [str(journal)]
+    async with open_source(source, settings) as whole:
+        older = await whole.older()
     if json:
-        typer.echo(msgspec.json.encode({"change": change, "still_held": kept}))
+        typer.echo(msgspec.json.encode({"change": change, "still_held": [*kept, *older]}))
         return
     typer.echo(f"deleted {name} from {source}: its memories are erased")
     if kept:
         typer.echo(f"what it lived in the run still stands in {', '.join(kept)}; delete the folder to be rid of it")
+    if older:
+        typer.echo(
+            f"a version of before is kept and may hold them: {', '.join(older)}. To be rid of it: "
+            f"simuverse store rebuild {source} --drop-old"
+        )

@@ -96,7 +96,7 @@ def _sound(one: Checked) -> str:
 def _cure(name: str, checked: list[Checked]) -> str:
     if any(one.unreadable for one in checked):
         return (
-            "What can't be read is mended from outside alone: restore a backup, or bring it back from an export with: "
+            "What can't be read is mended from outside alone: restore a backup, or bring it back from an export: "
             f"simuverse store import {name} FILE --merge"
         )
     return f"Make it anew from what can be read: simuverse store rebuild {name}"

@@ -13,6 +13,7 @@ from simuverse.agents.chat import ChatModel
 from simuverse.agents.subconscious import Retried, SubconsciousAgent
 from simuverse.agents.unwritten import UnwrittenLog
 from simuverse.config import Settings
+from simuverse.keeping import open_source
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.clock import SystemClock
 from simuverse.memory.editing import Erased, MemoryEditor
@@ -30,10 +31,13 @@ class Opened:
     """Memories that may be changed.
 
     Args:
+        name: of the store, as a user types it.
         folder: of the run, where there is one.
         database: the store's file, where it is one.
     """
 
+    name: str
+    settings: Settings
     store: MemoryStore
     embedder: Embedder
     audit: AuditLog
@@ -68,6 +72,8 @@ async def open_memories(source: str, settings: Settings) -> AsyncGenerator[Opene
     database = None if parts.is_on_server(name) else parts.store_path(name)
     async with wiring.memories(source, settings) as (store, embedder):
         yield Opened(
+            name=name,
+            settings=settings,
             store=store,
             embedder=embedder,
             audit=wiring.record_of_changes(name, store, embedder),
@@ -121,9 +127,23 @@ async def still_held(editing: Editing, erased: Erased) -> list[str]:
         if other != owner:
             collection = await store.collection(other)
             held += [f"memory {e.memory.id} of {other}" async for e in collection.scan() if eraser.finds(e.memory)]
+    held += await _held_by_older_versions(editing.opened, eraser)
     # The store's own files hold what its memories hold, which are told by id.
     files = editing.opened.others if held else [*editing.opened.others, *editing.opened.of_database]
     return [*held, *map(str, files_holding(files, texts))]
+
+
+async def _held_by_older_versions(opened: Opened, eraser: Eraser) -> list[str]:
+    """On a server; those of a file are files, and looked through as such."""
+    if not parts.is_on_server(opened.name):
+        return []
+    async with open_source(opened.name, opened.settings) as kept:
+        return [
+            f"memory {e.memory.id} of {whose}"
+            for whose, collection in (await kept.older_collections()).items()
+            async for e in collection.scan()
+            if eraser.finds(e.memory)
+        ]
 
 
 async def retry(

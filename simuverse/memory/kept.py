@@ -129,6 +129,10 @@ class KeptStore(Protocol):
         """Versions that were kept when others took their place, for people."""
         ...
 
+    async def older_collections(self) -> dict[str, MemoryCollection]:
+        """What these versions hold, by what people would call each; none of versions that are files of their own."""
+        ...
+
     async def drop_older(self) -> list[str]:
         """Deletes them; says which."""
         ...

@@ -118,6 +118,9 @@ class SQLiteKept:
         old = self._path.with_name(self._path.name + _OLD)
         return [str(old)] if old.exists() else []
 
+    async def older_collections(self) -> dict[str, MemoryCollection]:
+        return {}
+
     async def drop_older(self) -> list[str]:
         dropped = await self.older()
         for path in dropped:

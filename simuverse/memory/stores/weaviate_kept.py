@@ -138,6 +138,14 @@ class WeaviateKept:
     async def older(self) -> list[str]:
         return [_described(prefix, self._connection) for prefix in await self._generations.older()]
 
+    async def older_collections(self) -> dict[str, MemoryCollection]:
+        found: dict[str, MemoryCollection] = {}
+        for prefix in await self._generations.older():
+            older = await self._live.another(prefix)
+            for owner, record in (await older.embedders()).items():
+                found[f"{owner} in {_described(prefix, self._connection)}"] = await older.collection_of(owner, record)
+        return found
+
     async def drop_older(self) -> list[str]:
         dropped: list[str] = []
         for prefix in await self._generations.older():

@@ -105,7 +105,10 @@ def vector_of(found: Object[Any, Any]) -> Vector:
     """
     vector = found.vector.get(VECTOR)
     if not vector:
-        raise StoreCorrupt(f"memory {found.uuid} on the Weaviate server has lost its vector; add it again.")
+        raise StoreCorrupt(
+            f"memory {found.uuid} on the Weaviate server has lost its vector; delete that object there, then import "
+            "an export that holds it, or restore a backup."
+        )
     return np.asarray(vector, dtype=np.float32)
 
 
