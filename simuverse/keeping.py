@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 from simuverse import parts, wiring
 from simuverse.config import Settings
 from simuverse.memory.kept import EmbedderRecord, KeptStore
+from simuverse.world.journal import OUTBOX
+
+_log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -22,6 +26,8 @@ async def open_source(source: str, settings: Settings, *, read_only: bool = True
         UsageError: there is none. StoreError: it can't be used.
     """
     name, _ = wiring.names_behind(source, settings)
+    if (waiting := Path(source) / OUTBOX).exists():
+        _log.warning("memories wait in %s and aren't in the store yet: simuverse store deliver %s", waiting, source)
     store = await parts.open_kept(name, settings, read_only=read_only)
     try:
         yield store

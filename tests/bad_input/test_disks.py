@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from simuverse.errors import StoreUnavailable
+from simuverse.memory.outbox import Outbox
+from simuverse.memory.stores.sqlite import SQLiteStore
 from simuverse.world.journal import read_turns
 from tests.commands import Here
+from tests.contracts.memory_reference import DIMENSION, entry
+from tests.contracts.memory_store import EMBEDDER
+from tests.memory.failing_store import FailingStore, InventedEmbedder
 
 FAST = ("--embedder", "hashing")
 
@@ -61,6 +67,34 @@ def test_a_disk_that_may_only_be_read_is_told_with_the_way_out(disk: Path, here:
     assert ended.code == 4
     assert "ada.db" in ended.err
     assert "may write" in ended.err
+
+
+@pytest.mark.parametrize("disk", ["size=16k"], indirect=True)
+async def test_an_outbox_on_a_disk_that_fills_up_refuses_what_it_cannot_keep_and_keeps_the_rest(
+    disk: Path, tmp_path: Path
+) -> None:
+    path = disk / "outbox.jsonl"
+    store = FailingStore(await SQLiteStore.open(tmp_path / "a.db", embedder_name=EMBEDDER, dimension=DIMENSION))
+    told: list[str] = []
+    async with Outbox.open(path, store=store, embedder=InventedEmbedder(), locked=True, pauses=(3600,)) as outbox:
+        jade = outbox.collection(await store.collection("Jade"))
+        store.fault = StoreUnavailable("the store is away")
+
+        async def fill() -> None:
+            for number in range(1000):
+                await jade.add([entry(f"Bell {number} rang.", number)])
+                told.append(f"Bell {number} rang.")
+
+        with pytest.raises(StoreUnavailable, match=r"Nor can it wait in .*: No space left on device; make room there"):
+            await fill()
+        assert outbox.backlog.waiting == len(told) > 0
+    assert path.read_bytes().count(b"\n") == len(told)
+    store.fault = None
+    async with Outbox.open(path, store=store, embedder=InventedEmbedder(), locked=True):
+        pass
+    assert [one.memory.summary async for one in (await store.collection("Jade")).scan()] == told
+    assert not path.exists()
+    await store.aclose()
 
 
 def test_a_full_disk_under_the_journal_alone_says_so_too(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
