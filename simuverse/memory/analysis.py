@@ -108,6 +108,11 @@ def _tells(word: str, language: str) -> bool:
     return word.partition("'")[0] not in _stop_words(language) and any(map(str.isalnum, word))
 
 
+def language_of(text: str) -> str:
+    """Name of the language that the text's function words speak for, as its stemmer is named; else English."""
+    return _language(_words(text))
+
+
 def query_terms(text: str) -> tuple[str, ...]:
     """What a query looks for: its tokens."""
     return tuple(tokens(text))

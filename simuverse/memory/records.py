@@ -279,6 +279,34 @@ class MemoryFilter:
 NO_FILTER = MemoryFilter()
 
 
+class TimeUse(StrEnum):
+    """What a time that a query speaks of does."""
+
+    WINDOW = "window"
+    """It is asked about: nothing of another time comes back."""
+    LIST = "list"
+    """Nothing else is asked: what is of that time comes back, by importance."""
+    BOOST = "boost"
+    """It is only mentioned: what is of that time ranks a little higher."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimeAsked:
+    """The time that a query speaks of.
+
+    Args:
+        phrase: its words, as they were said.
+        since, until: the window understood, as in :class:`MemoryFilter`.
+        text: what else the query asks.
+    """
+
+    phrase: str
+    since: datetime | None
+    until: datetime | None
+    use: TimeUse
+    text: str = ""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryQuery:
     """One question that the subconscious puts to its memory.
@@ -286,12 +314,15 @@ class MemoryQuery:
     Args:
         text: what is embedded, and what the keyword search reads if there are no ``keywords``.
         keywords: words for the keyword side, beside ``text``.
+        time: the time that the text speaks of. Where it is asked about, it is in the filter too, and the rest of the
+            text is searched.
     """
 
     search_type: SearchType = SearchType.HYBRID
     text: str = ""
     keywords: tuple[str, ...] = ()
     filter: MemoryFilter = NO_FILTER
+    time: TimeAsked | None = None
 
     def __post_init__(self) -> None:
         if not self.text.strip() and not any(k.strip() for k in self.keywords):
@@ -300,12 +331,16 @@ class MemoryQuery:
     @property
     def keyword_text(self) -> str:
         """What the keyword side of the search reads."""
-        return " ".join((self.text, *self.keywords)).strip()
+        return " ".join((self._searched, *self.keywords)).strip()
 
     @property
     def semantic_text(self) -> str:
         """What is embedded."""
-        return self.text.strip() or ", ".join(self.keywords)
+        return self._searched.strip() or ", ".join(self.keywords)
+
+    @property
+    def _searched(self) -> str:
+        return self.text if self.time is None or self.time.use is TimeUse.BOOST else self.time.text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -376,11 +411,12 @@ class Relevance:
     meaning_around: float = 0.0
     speaker: float = 0.0
     contiguity: float = 0.0
+    time: float = 0.0
 
     @property
     def total(self) -> float:
         around = self.words_around + self.context + self.meaning_around
-        return self.words + self.meaning + around + self.speaker + self.contiguity
+        return self.words + self.meaning + around + self.speaker + self.contiguity + self.time
 
 
 NO_RELEVANCE = Relevance()
@@ -394,6 +430,7 @@ class FoundBy:
         query: its place among the queries, from 0.
         cosine, semantic_rank, bm25, keyword_rank: as in :class:`Hit`.
         context_bm25, context_rank: the same of the memory read together with what came before it in its episode.
+        listed: it is of the time that the query asks for, without any search.
     """
 
     query: int
@@ -403,6 +440,7 @@ class FoundBy:
     keyword_rank: int | None = None
     context_bm25: float | None = None
     context_rank: int | None = None
+    listed: bool = False
 
 
 class Cut(StrEnum):
