@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from simuverse.bench.ablation import FULL, ablations
 from simuverse.bench.changes import ChangesBench, measure_changes
 from simuverse.bench.dialogues import load_dialogues, paraphrases
 from simuverse.bench.latency import SIZES, Latency, measure_latency
+from simuverse.bench.latency_table import latency_table
 from simuverse.bench.recall import SHIPPED, Measured, RecallBench, Share, measure_recall
 from simuverse.bench.silence import SilenceBench, measure_silence
 from simuverse.config import Settings, load
@@ -31,27 +33,37 @@ bench_app = typer.Typer(
 )
 
 
-@bench_app.command(epilog="Example: simuverse bench latency --sizes 1000,10000")
+@bench_app.command(epilog="Example: simuverse bench latency --sizes 1000,10000 --store sqlite --store memory:")
 def latency(
     sizes: Annotated[str, typer.Option("--sizes", help="Numbers of memories, by commas.")] = ",".join(map(str, SIZES)),
-    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
+    stores: Annotated[
+        list[str] | None, typer.Option("--store", help="Again for others beside it. By default a new file.")
+    ] = None,
     embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
     json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
 ) -> None:
-    """How long a recall takes beside a bare matrix product and a bare FTS5 query; writes; memory."""
+    """How long a recall takes beside a bare matrix product and a bare FTS5 query; writes; memory.
+
+    A store on a server is measured beside what its client alone takes, too.
+    """
     try:
         wanted = [int(size) for size in sizes.split(",")]
     except ValueError:
         raise SettingsError(f"--sizes takes whole numbers by commas, such as 1000,10000, not {sizes!r}") from None
-    settings = load(config, typed={"store": store, "embedder": embedder})
+    settings = load(config, typed={"embedder": embedder})
+    names: list[str | None] = [*stores] if stores else [settings.store]
+    named = [replace(settings, store=None if name == "sqlite" else name) for name in names]
 
-    async def measure() -> Latency:
-        async with _opened(settings) as (opened, embedding):
-            return await measure_latency(opened, embedding, sizes=wanted, on_progress=_tell)
+    async def measure() -> list[Latency]:
+        measured: list[Latency] = []
+        for one in named:
+            async with _opened(one) as (opened, embedding):
+                measured.append(await measure_latency(opened, embedding, sizes=wanted, on_progress=_tell))
+        return measured
 
     measured = asyncio.run(measure())
-    typer.echo(msgspec.json.encode(measured) if json else _latency_table(measured))
+    typer.echo(msgspec.json.encode(measured) if json else latency_table(measured))
 
 
 @bench_app.command(epilog="Example: simuverse bench recall --ablate")
@@ -210,20 +222,3 @@ def _changes_table(measured: ChangesBench) -> str:
 
 def _percent(share: Share) -> str:
     return f"{100 * share.mean:.1f} ({100 * share.low:.1f}-{100 * share.high:.1f})"
-
-
-def _latency_table(measured: Latency) -> str:
-    head = f"{'memories':>9} {'recall':>13} {'embed':>13} {'search':>13} {'matrix':>13} {'FTS5':>13} {'ratio':>11}"
-    lines = [
-        f"embedder {measured.embedder}, {measured.cores} cores; p50 / p95 in ms; ratio of recall to matrix + FTS5",
-        f"{head} {'write/s':>8} {'batch/s':>8} {'MB':>6}",
-    ]
-    for size in measured.sizes:
-        spreads = (size.recall, size.embed, size.search, size.matrix, size.fts)
-        times = " ".join(f"{spread.p50:>5.1f} / {spread.p95:>5.1f}" for spread in spreads)
-        memory = "" if size.memory_mb is None else f"{size.memory_mb:.0f}"
-        lines.append(
-            f"{size.size:>9} {times} {size.ratio_p50:>4.2f} / {size.ratio_p95:>4.2f} "
-            f"{size.single_writes:>8.0f} {size.batch_writes:>8.0f} {memory:>6}"
-        )
-    return "\n".join(lines)

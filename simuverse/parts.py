@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from simuverse.agents.backends.rehearsal import Rehearsal
 from simuverse.agents.chat import ChatModel
@@ -17,7 +18,10 @@ from simuverse.config import Secret, Settings
 from simuverse.errors import SettingsError
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.kept import EmbedderRecord, KeptStore
-from simuverse.memory.store import MemoryStore
+from simuverse.memory.store import MemoryCollection, MemoryStore
+
+if TYPE_CHECKING:
+    from simuverse.memory.stores.weaviate_bare import BareCalls
 
 IN_MEMORY = "memory:"
 WEAVIATE = "weaviate:"
@@ -193,6 +197,13 @@ async def open_kept(
     from simuverse.memory.stores.sqlite_kept import SQLiteKept
 
     return await SQLiteKept.open(path, read_only=read_only, new=new)
+
+
+def bare_calls(collection: MemoryCollection) -> BareCalls | None:
+    """What a server's client alone would do for this collection; None where there is no server."""
+    from simuverse.memory.stores.weaviate import WeaviateCollection
+
+    return collection.bare() if isinstance(collection, WeaviateCollection) else None
 
 
 def store_path(name: str) -> Path | None:

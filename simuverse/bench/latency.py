@@ -1,6 +1,7 @@
 """How long a recall takes, beside the least that any program must do for the same answer.
 
-The least is one matrix product over all vectors and one FTS5 query over all texts, as a plain script would write them.
+The least is one matrix product over all vectors and one FTS5 query over all texts, as a plain script would write them;
+for a store on a server also what its client alone takes for the two searches and the batches.
 """
 
 from __future__ import annotations
@@ -8,17 +9,20 @@ from __future__ import annotations
 import gc
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simuverse import parts
+from simuverse.bench.client_latency import ClientLatency, measure_client
 from simuverse.bench.invented_texts import InventedTexts
+from simuverse.bench.timing import Spread, spread, timed, write_speed
 from simuverse.errors import UsageError
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.embedding import Embedder, Vectors
@@ -26,7 +30,8 @@ from simuverse.memory.recall import RecallSettings, recall
 from simuverse.memory.records import Category, Memory, MemoryQuery, Provenance, SearchType, Source, memory_id
 from simuverse.memory.store import OVER_FETCH, Entry, MemoryCollection, MemoryStore, SearchRequest
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from simuverse.memory.stores.weaviate_bare import BareCalls
 
 SIZES = (1_000, 10_000, 100_000)
 """Memories: an evening, a year, a life."""
@@ -34,18 +39,9 @@ SIZES = (1_000, 10_000, 100_000)
 QUERIES = 100
 """Recalls timed at each size: enough for a 95th percentile that five of them lie above."""
 
-SINGLE_WRITES = 100
-BATCH = 1_000
+AGENTS = 4
 _EMBEDDED_AT_ONCE = 1_000
 _START = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Spread:
-    """Milliseconds."""
-
-    p50: float
-    p95: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,17 +51,20 @@ class SizeLatency:
     Args:
         recall: embedding, search and ranking of one hybrid query.
         embed, search: those parts of it alone.
+        at_once: a recall while three others are under way.
         matrix, fts: the bare work, in memory.
         ratio_p50, ratio_p95: recall over the sum of both.
         first_search: milliseconds of the first search after the writes, which reads all memories.
         single_writes, batch_writes: memories a second, without embedding.
         memory_mb: megabytes that this process grew by from before the first search; None where the system doesn't say.
+        client: None for a store that isn't on a server.
     """
 
     size: int
     recall: Spread
     embed: Spread
     search: Spread
+    at_once: Spread
     matrix: Spread
     fts: Spread
     ratio_p50: float
@@ -74,6 +73,7 @@ class SizeLatency:
     single_writes: float
     batch_writes: float
     memory_mb: float | None
+    client: ClientLatency | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +110,7 @@ async def measure_latency(
         raise UsageError(f"sizes are 1 or more, not {', '.join(map(str, sizes))}")
     measured: list[SizeLatency] = []
     for size in sizes:
-        owner = f"simuverse bench latency {size}"
+        owner, bare_owner = f"simuverse bench latency {size}", f"simuverse bench latency {size} by the client alone"
         if owner in await store.owners():
             raise UsageError(
                 f"{store.description} already holds memories of {owner!r}; erase them or use another store"
@@ -119,11 +119,18 @@ async def measure_latency(
             collection = await store.collection(owner)
             measured.append(
                 await _measure_size(
-                    collection, embedder, size=size, queries=queries, texts=InventedTexts(seed), on_progress=on_progress
+                    collection,
+                    embedder,
+                    size=size,
+                    queries=queries,
+                    texts=InventedTexts(seed),
+                    client=parts.bare_calls(collection) and parts.bare_calls(await store.collection(bare_owner)),
+                    on_progress=on_progress,
                 )
             )
         finally:
             await store.erase(owner)
+            await store.erase(bare_owner)
     return Latency(store=store.description, embedder=embedder.name, cores=os.cpu_count() or 1, sizes=tuple(measured))
 
 
@@ -134,8 +141,12 @@ async def _measure_size(
     size: int,
     queries: int,
     texts: InventedTexts,
+    client: BareCalls | None,
     on_progress: Callable[[str], None],
 ) -> SizeLatency:
+    """Args:
+    client: of a collection for its writes alone.
+    """
     on_progress(f"{size} memories: embedding")
     summaries = texts.draw(size)
     vectors = np.concatenate(
@@ -143,7 +154,11 @@ async def _measure_size(
     )
     questions = [text.removesuffix(".") for text in texts.draw(queries)]
     on_progress(f"{size} memories: writing")
-    single_writes, batch_writes = await _write(collection, summaries, vectors)
+    entries = [
+        Entry(memory=_memory(collection.owner, number, text), vector=vector)
+        for number, (text, vector) in enumerate(zip(summaries, vectors, strict=True))
+    ]
+    writes = await write_speed(entries, collection.add)
     before = _resident_mb()
     on_progress(f"{size} memories: recalling")
     question_vectors = await embedder.embed(questions, kind="query")
@@ -157,49 +172,37 @@ async def _measure_size(
     after = _resident_mb()
 
     now, settings = _START + timedelta(minutes=size), RecallSettings()
-    recalled = await _timed(
-        questions,
-        lambda question: recall(
-            [MemoryQuery(text=question)], collection=collection, embedder=embedder, now=now, settings=settings
-        ),
-    )
-    embedded = await _timed(questions, lambda question: embedder.embed([question], kind="query"))
-    searched = await _timed(requests, collection.search)
+
+    async def recall_one(question: str) -> None:
+        await recall([MemoryQuery(text=question)], collection=collection, embedder=embedder, now=now, settings=settings)
+
+    recalled = await timed(questions, recall_one)
+    at_once = await timed(questions, recall_one, at_once=AGENTS)
+    embedded = await timed(questions, lambda question: embedder.embed([question], kind="query"))
+    searched = await timed(requests, collection.search)
     on_progress(f"{size} memories: the bare work")
+    bare = parts.bare_calls(collection)
+    by_client: ClientLatency | None = None
+    if bare is not None and client is not None:
+        by_client = await measure_client(collection, bare, client, entries=entries, requests=requests, writes=writes)
     matrix = _timed_product(vectors, question_vectors)
     fts = _timed_fts(summaries, questions)
     return SizeLatency(
         size=size,
-        recall=_spread(recalled),
-        embed=_spread(embedded),
-        search=_spread(searched),
-        matrix=_spread(matrix),
-        fts=_spread(fts),
-        ratio_p50=_spread(recalled).p50 / (_spread(matrix).p50 + _spread(fts).p50),
-        ratio_p95=_spread(recalled).p95 / (_spread(matrix).p95 + _spread(fts).p95),
+        recall=spread(recalled),
+        embed=spread(embedded),
+        search=spread(searched),
+        at_once=spread(at_once),
+        matrix=spread(matrix),
+        fts=spread(fts),
+        ratio_p50=spread(recalled).p50 / (spread(matrix).p50 + spread(fts).p50),
+        ratio_p95=spread(recalled).p95 / (spread(matrix).p95 + spread(fts).p95),
         first_search=first_search,
-        single_writes=single_writes,
-        batch_writes=batch_writes,
+        single_writes=writes.single,
+        batch_writes=writes.batch,
         memory_mb=None if before is None or after is None else after - before,
+        client=by_client,
     )
-
-
-async def _write(collection: MemoryCollection, summaries: Sequence[str], vectors: Vectors) -> tuple[float, float]:
-    """Writes all; returns memories a second, one at a time and in batches."""
-    entries = [
-        Entry(memory=_memory(collection.owner, number, text), vector=vector)
-        for number, (text, vector) in enumerate(zip(summaries, vectors, strict=True))
-    ]
-    singles = entries[: min(SINGLE_WRITES, len(entries) // 2 + 1)]
-    started = perf_counter()
-    for entry in singles:
-        await collection.add([entry])
-    single_seconds = perf_counter() - started
-    rest = entries[len(singles) :]
-    started = perf_counter()
-    for at in range(0, len(rest), BATCH):
-        await collection.add(rest[at : at + BATCH])
-    return len(singles) / single_seconds, len(rest) / (perf_counter() - started)
 
 
 def _memory(owner: str, number: int, text: str) -> Memory:
@@ -216,16 +219,6 @@ def _memory(owner: str, number: int, text: str) -> Memory:
         episode=f"episode {number // 20}",
         position=number % 20,
     )
-
-
-async def _timed(inputs: Sequence[T], work: Callable[[T], Awaitable[object]]) -> list[float]:
-    """Milliseconds of each."""
-    times: list[float] = []
-    for one in inputs:
-        started = perf_counter()
-        await work(one)
-        times.append(1000 * (perf_counter() - started))
-    return times
 
 
 def _timed_product(vectors: Vectors, questions: Vectors) -> list[float]:
@@ -250,11 +243,6 @@ def _timed_fts(texts: Sequence[str], questions: Sequence[str]) -> list[float]:
             ).fetchall()
             times.append(1000 * (perf_counter() - started))
     return times
-
-
-def _spread(times: Sequence[float]) -> Spread:
-    p50, p95 = np.percentile(times, (50, 95))
-    return Spread(p50=float(p50), p95=float(p95))
 
 
 def _resident_mb() -> float | None:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
+from simuverse.bench.client_latency import ClientLatency
 from simuverse.bench.invented_texts import LONGEST, SHORTEST, InventedTexts
 from simuverse.bench.latency import measure_latency
+from simuverse.bench.latency_table import latency_table
+from simuverse.bench.timing import Spread, timed
 from simuverse.errors import UsageError
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.store import MemoryStore
@@ -33,14 +38,48 @@ async def test_every_size_is_measured_beside_the_bare_work_and_leaves_nothing(
     assert (measured.store, measured.embedder) == (store.description, embedder.name)
     assert [size.size for size in measured.sizes] == [1, 150]
     for size in measured.sizes:
-        for spread in (size.recall, size.embed, size.search, size.matrix, size.fts):
+        for spread in (size.recall, size.at_once, size.embed, size.search, size.matrix, size.fts):
             assert 0 < spread.p50 <= spread.p95
         assert size.ratio_p50 == pytest.approx(size.recall.p50 / (size.matrix.p50 + size.fts.p50))
         assert size.first_search > 0
         assert size.single_writes > 0
+        assert size.client is None
     assert measured.sizes[1].batch_writes > 0
     assert steps[-1] == "150 memories: the bare work"
     assert await store.owners() == []
+
+
+async def test_stores_stand_beside_each_other_size_by_size(store: MemoryStore, embedder: HashingEmbedder) -> None:
+    one = await measure_latency(store, embedder, sizes=(3, 20), queries=2)
+    client = ClientLatency(
+        search=Spread(p50=1.5, p95=2.5),
+        single_writes=10,
+        batch_writes=20,
+        search_ratio=1.25,
+        single_ratio=3.5,
+        batch_ratio=1.75,
+    )
+    other = replace(one, store="another", sizes=tuple(replace(size, client=client) for size in one.sizes))
+    lines = latency_table([one, other]).splitlines()
+    assert lines[:2] == [f"store 1: {store.description}", "store 2: another"]
+    assert [line.split()[:2] for line in lines[4:8]] == [["3", "1"], ["3", "2"], ["20", "1"], ["20", "2"]]
+    assert lines[-2].split() == ["3", "2", "1.5", "/", "2.5", "1.25", "10", "3.50", "20", "1.75"]
+    assert "client alone" not in latency_table([one])
+
+
+async def test_as_many_are_under_way_as_there_are_agents() -> None:
+    under_way, most = 0, 0
+
+    async def work(_: int) -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0)
+        under_way -= 1
+
+    assert len(await timed(range(9), work, at_once=4)) == 9
+    assert most == 4
+    assert len(await timed(range(2), work, at_once=4)) == 2
 
 
 async def test_memories_of_the_benchmarks_name_are_left_alone(store: MemoryStore, embedder: HashingEmbedder) -> None:

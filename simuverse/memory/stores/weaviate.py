@@ -14,6 +14,7 @@ from simuverse.memory.records import NO_FILTER, Hit, Memory, MemoryFilter
 from simuverse.memory.store import Entry, SearchRequest
 from simuverse.memory.stores.vectors import checked_vector
 from simuverse.memory.stores.weaviate_address import Address, Layout
+from simuverse.memory.stores.weaviate_bare import BareCalls
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
 from simuverse.memory.stores.weaviate_generations import live_prefix
 from simuverse.memory.stores.weaviate_layouts import Making, OwnerLayout, open_layout
@@ -142,6 +143,10 @@ class WeaviateCollection:
     @property
     def owner(self) -> str:
         return self._owner
+
+    def bare(self) -> BareCalls:
+        """The client's own calls on the same collection, for measuring what this class adds to them."""
+        return BareCalls(self._connection, self._partition)
 
     async def add(self, entries: Sequence[Entry]) -> None:
         after = {entry.memory.id: entry for entry in map(self._checked_entry, entries)}
