@@ -44,6 +44,7 @@ from simuverse.memory.outbox import backlog_of
 from simuverse.memory.recall import Recalled, RecallSettings, recall
 from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
 from simuverse.memory.store import MemoryCollection, SearchRequest
+from simuverse.memory.then import asks_about_then
 
 TEMPERATURE = 0.1
 """Of the subconscious, whoever it belongs to: it extracts, it doesn't play a part."""
@@ -158,6 +159,7 @@ class SubconsciousAgent:
             self._heard(situation, said_by=said_by, to=self.owner) if isinstance(situation, str) else situation
         )
         queries, calls, problems = await self._queries(observation)
+        queries = tuple(_of_then(query, observation) for query in queries)
         recalled = Recalled()
         try:
             if queries:
@@ -173,7 +175,7 @@ class SubconsciousAgent:
             problems.append(f"nothing could be recalled: {error}")
         ids = [flashback.memory.id for flashback in recalled.flashbacks]
         if stateful:
-            self._shown.append(frozenset(ids))
+            self._shown.append(frozenset((*ids, *(flashback.memory.group for flashback in recalled.flashbacks))))
         if stateful and ids:
             try:
                 await self.collection.touch(ids, observation.time)
@@ -453,6 +455,14 @@ class SubconsciousAgent:
             episode=self._opened.isoformat(),
             position=self._texts,
         )
+
+
+def _of_then(query: MemoryQuery, observation: Observation) -> MemoryQuery:
+    """Among what is past too, where it, or what it was made of, asks how things were."""
+    asked = (query.text, *(utterance.text for utterance in observation.heard[-1:]))
+    if not any(map(asks_about_then, asked)):
+        return query
+    return replace(query, filter=replace(query.filter, include_superseded=True))
 
 
 def _ends_in_question(exchange: Exchange, *, before: bool) -> bool:

@@ -155,8 +155,10 @@ def _known_name(name: str, known: tuple[str, ...]) -> bool:
 
 
 def _other_person(draft: Statement, known: Statement) -> bool:
-    if not draft.of_speaker or draft.speaker == known.speaker or known.of_listener:
+    if not draft.of_speaker or known.of_listener:
         return False
+    if draft.speaker == known.speaker:
+        return not known.of_speaker
     return not set(_name_of(draft.speaker)) & set(known.spoken)
 
 

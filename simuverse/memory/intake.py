@@ -211,7 +211,7 @@ class Intake:
         if self._replaces(draft, statement, known, plan):
             plan.adds.append(entry)
             return
-        parts = _SENTENCE.split(statement.text)
+        parts = [part for part in _SENTENCE.split(statement.text) if part.strip()]
         if len(parts) > 1 and await self._kept_in_part(draft, parts, known, plan):
             return
         plan.adds.append(replace(entry, memory=self._linked(draft, statement, vector, known, echoes)))

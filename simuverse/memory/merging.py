@@ -8,6 +8,7 @@ from dataclasses import replace
 from simuverse.memory.analysis import tokens
 from simuverse.memory.audit import Actor
 from simuverse.memory.records import MAX_KEYWORDS, Memory, Provenance, Source, memory_id
+from simuverse.memory.statements import statement_of
 
 
 def richest(memories: Iterable[Memory]) -> Memory:
@@ -60,7 +61,7 @@ def absorbed(memory: Memory, other: Memory) -> Memory:
     Wording and category are those of whichever tells more; time and place are those of the last telling. To absorb the
     same again changes nothing, and of several it is no matter in which order they come, but for whose id it is.
     """
-    worded = min((memory, other), key=lambda one: (-len(set(tokens(one.summary))), one.summary, one.category))
+    worded = min((memory, other), key=lambda one: (-_tells(one), len(one.summary), one.summary, one.category))
     last = max((memory, other), key=lambda one: (one.created_at, one.episode, one.position, one.location))
     facts = _distinct(sorted((*memory.critical_information.split("; "), *other.critical_information.split("; "))))
     return replace(
@@ -82,6 +83,12 @@ def absorbed(memory: Memory, other: Memory) -> Memory:
         evidence=tuple(sorted({*memory.evidence, *other.evidence} - {memory.id})),
         flags=tuple(sorted({*memory.flags, *other.flags})),
     )
+
+
+def _tells(memory: Memory) -> int:
+    """How much, without what is put around it: "You know that" tells nothing."""
+    statement = statement_of(memory)
+    return len(statement.stems) + len(statement.particulars)
 
 
 def _most_telling(keywords: Sequence[str]) -> tuple[str, ...]:

@@ -82,6 +82,7 @@ _FRAMES = re.compile(
     r"|i (?:still |do )?(?:remember|know)(?: (?:that|how|where))?|(?:that|this|which|it) is"
     r" (?:right|true|still true|correct)"
     r"|you know (?:where|that|what)|you remembered(?: that)?|do you remember|remember|yes|yeah|exactly|indeed|of course"
+    r"|(?:i was told|they say|people say|i hear|i heard)(?: that)?"
     r"|so it (?:was|is)|[A-Z]\w+ (?:says|said|told me)(?: that)?)\b[ ,:]*|, as you know,|, you said|, you told me",
     re.IGNORECASE,
 )

@@ -1,0 +1,344 @@
+"""What becomes of drafts: refused, merged, linked, in another's place, in part, or just stored.
+
+With the embedder that is shipped, as likeness of words is a part of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from simuverse.memory.audit import AuditLog
+from simuverse.memory.clock import ManualClock
+from simuverse.memory.dependents import doomed
+from simuverse.memory.editing import MemoryEditor
+from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
+from simuverse.memory.intake import Intake, Taken
+from simuverse.memory.recall import Recalled, RecallSettings, recall
+from simuverse.memory.records import Category, Cut, Memory, MemoryFilter, MemoryQuery, Provenance, Source, memory_id
+from simuverse.memory.stores.sqlite import SQLiteStore
+
+NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
+FERRY = "The ferry leaves the pier at half past four."
+
+
+@dataclass
+class Gate:
+    """The way into one owner's memories, with what it takes to look at them afterwards."""
+
+    intake: Intake
+    embedder: WordLlamaEmbedder
+    audit: AuditLog
+    clock: ManualClock
+    told: int = 0
+
+    async def tell(
+        self,
+        text: str,
+        *,
+        by: str | None = "Mira",
+        after: timedelta = timedelta(),
+        shown: tuple[Memory, ...] = (),
+        importance: int = 4,
+        keywords: tuple[str, ...] = (),
+    ) -> Taken:
+        """Someone says it; ``Ada`` is the owner, None nobody."""
+        self.told += 1
+        self.clock.set(NOON + after)
+        return await self.intake.take([self.draft(text, by, importance, keywords)], shown=shown)
+
+    def draft(self, text: str, by: str | None, importance: int = 4, keywords: tuple[str, ...] = ()) -> Memory:
+        messages = (f"m{self.told:03}",)
+        if by is None:
+            provenance = Provenance(source=Source.OBSERVED)
+        elif by == "Ada":
+            provenance = Provenance(source=Source.OWN_ACTION, messages=messages)
+        else:
+            provenance = Provenance(source=Source.SAID_BY, speaker=by, messages=messages)
+        return Memory(
+            id=memory_id("Ada", "told", self.told),
+            owner="Ada",
+            summary=text if by is None else f"{by}: {text}",
+            category=Category.CONVERSATION,
+            importance=importance,
+            keywords=keywords,
+            created_at=self.clock.now(),
+            last_accessed_at=self.clock.now(),
+            provenance=provenance,
+        )
+
+    async def current(self) -> list[str]:
+        return sorted(memory.summary for memory in await self.intake.collection.recent(100))
+
+    def editor(self) -> MemoryEditor:
+        return MemoryEditor(self.intake.collection, self.embedder, self.clock, self.audit)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> WordLlamaEmbedder:
+    return asyncio.run(WordLlamaEmbedder.open())
+
+
+@pytest.fixture
+async def gate(embedder: WordLlamaEmbedder) -> AsyncIterator[Gate]:
+    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
+    audit, clock = AuditLog.beside(None), ManualClock(NOON)
+    collection = await store.collection("Ada")
+    intake = Intake(
+        collection, embedder, clock, audit, prompts=("I keep the mill by the river.", "I want my key back.")
+    )
+    yield Gate(intake, embedder, audit, clock)
+    await store.aclose()
+
+
+# --- echo -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FERRY,
+        "At half past four the ferry leaves the pier.",
+        "You told me that the ferry leaves the pier at half past four.",
+        "The ferry leaves from the pier at half past four, as you know, Mira.",
+        "The ferry leaves the pier. It leaves the pier at half past four.",
+    ],
+)
+async def test_what_came_to_mind_is_not_stored_again_in_any_of_its_forms(gate: Gate, text: str) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    taken = await gate.tell(text, by="Ada", shown=(ferry,), after=timedelta(minutes=1))
+    assert taken.written == ()
+    assert taken.refused == (f"restates a flashback: Ada: {text}",)
+    assert await gate.current() == [f"Mira: {FERRY}"]
+
+
+async def test_nor_when_another_quotes_it(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    taken = await gate.tell(FERRY, by="Joel", shown=(ferry,))
+    assert (taken.written, len(taken.refused)) == ((), 1)
+
+
+async def test_a_confirmation_refreshes_what_is_there(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    taken = await gate.tell(f"Yes, still true: {FERRY}", after=timedelta(hours=3))
+    assert taken.written == ()
+    [again] = await gate.intake.collection.get([ferry.id])
+    assert again.created_at == NOON + timedelta(hours=3)
+    assert set(again.provenance.messages) == {"m001", "m002"}
+
+
+async def test_ones_own_prompt_is_no_news(gate: Gate) -> None:
+    taken = await gate.tell("I want my key back!", by="Ada")
+    assert taken.refused == ("restates the prompt: Ada: I want my key back!",)
+    assert (await gate.tell("I want my key back!", by="Joel")).written, "another's wish is another's"
+
+
+async def test_of_an_echo_with_something_new_beside_it_only_that_is_kept(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    [kept] = (await gate.tell(f"{FERRY} I will take my green suitcase.", by="Ada", shown=(ferry,))).written
+    assert kept.summary == "Ada: I will take my green suitcase."
+
+
+async def test_where_it_leans_on_the_echo_it_is_kept_whole_and_rests_on_the_old_one(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    [kept] = (await gate.tell(f"{FERRY} It is painted white.", by="Ada", shown=(ferry,))).written
+    assert kept.summary == f"Ada: {FERRY} It is painted white."
+    assert kept.evidence == (ferry.id,)
+    assert kept.restates == ferry.id
+
+
+async def test_a_deed_done_again_is_another_deed(gate: Gate) -> None:
+    deed = replace(
+        gate.draft("Ada, take red_ball: You took it.", None), provenance=Provenance(source=Source.OWN_ACTION)
+    )
+    [first] = (await gate.intake.take([deed])).written
+    again = replace(deed, id=memory_id("Ada", "again", 0))
+    assert (await gate.intake.take([again], shown=[first])).written == (again,)
+
+
+async def test_an_operators_memory_is_never_refused(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    meant = replace(gate.draft(FERRY, None), id=memory_id("Ada", "o", 0), provenance=Provenance(source=Source.OPERATOR))
+    assert (await gate.intake.take([meant], shown=[ferry])).written == (meant,)
+
+
+async def test_what_a_first_try_stored_stays_as_it_is_there(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    assert (await gate.intake.take([gate.draft(FERRY, "Mira")])).written == (ferry,)
+    assert len(await gate.current()) == 1
+
+
+# --- groups ---------------------------------------------------------------------------------------------------------
+
+
+async def test_what_may_be_an_echo_is_linked_and_no_more_important(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY, importance=3)).written
+    [other] = (await gate.tell(FERRY, by="Joel", importance=9)).written
+    [third] = (await gate.tell(FERRY, by="Greta", importance=9)).written
+    assert {other.restates, third.restates} == {ferry.id}
+    assert {other.group, third.group} == {ferry.group}
+    assert {other.importance, third.importance} == {3}
+
+
+async def test_what_differs_in_a_number_is_never_linked(gate: Gate) -> None:
+    await gate.tell(FERRY)
+    [other] = (await gate.tell("The ferry leaves the pier at half past five.", by="Joel")).written
+    assert other.restates is None
+
+
+async def test_a_recall_shows_one_of_a_group_and_cools_it_down_as_one(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    [boat] = (await gate.tell("At half past four, they say, the ferry leaves the old pier.", by="Joel")).written
+    assert boat.group == ferry.group
+    await gate.tell("At the pier they sell herring.", by="Joel")
+    found = await ask(gate, "When does the ferry leave the pier?")
+    group = [flashback for flashback in found.flashbacks if flashback.memory.group == ferry.group]
+    assert len(group) == 1
+    assert any(c.memory.group == ferry.group and c.cut is Cut.NEAR_DUPLICATE for c in found.candidates)
+    cooled = await ask(
+        gate, "When does the ferry for Lundby leave?", shown=(ferry.group,), settings=replace(OPEN, asked_again=1.0)
+    )
+    assert all(flashback.memory.group != ferry.group for flashback in cooled.flashbacks)
+
+
+async def test_when_the_first_of_a_group_is_erased_the_others_stay_one(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    await gate.tell(FERRY, by="Joel", after=timedelta(minutes=1))
+    await gate.tell(FERRY, by="Greta", after=timedelta(minutes=2))
+    memories = [entry.memory async for entry in gate.intake.collection.scan()]
+    left = doomed(memories, [ferry.id]).changed
+    assert [memory.restates for memory in left] == [None, left[0].id]
+    await gate.editor().erase([ferry.id])
+    assert len({memory.group for memory in await gate.intake.collection.recent(10)}) == 1
+
+
+# --- the same in other words ----------------------------------------------------------------------------------------
+
+
+async def test_wordings_by_one_voice_are_one_memory_with_all_that_they_hold(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY, keywords=("ferry",), importance=2)).written
+    taken = await gate.tell("At half past four the ferry leaves the pier.", keywords=("Oldpier",), importance=6)
+    [merged] = taken.merged
+    assert (taken.written, merged.id) == ((), ferry.id)
+    assert set(merged.keywords) == {"ferry", "Oldpier"}
+    assert merged.importance == 6
+    assert len(await gate.current()) == 1
+
+
+async def test_a_merge_is_on_record_and_an_undo_gives_both_back(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    await gate.tell("At half past four the ferry leaves the pier.", keywords=("Oldpier",))
+    [change] = await gate.editor().history()
+    assert (change.kind, change.by) == ("merge", "rules")
+    await gate.editor().undo()
+    assert await gate.current() == ["Mira: At half past four the ferry leaves the pier.", f"Mira: {FERRY}"]
+    [as_it_was] = await gate.intake.collection.get([ferry.id])
+    assert (as_it_was.summary, as_it_was.keywords) == (ferry.summary, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The ferry leaves the pier at half past five.",
+        "The ferry never leaves the pier at half past four.",
+        "The ferry leaves the pier at half past four on Sunday.",
+        "The ferry leaves the pier at half past four, Tomas.",
+    ],
+)
+async def test_another_number_date_name_or_a_denial_is_never_merged(gate: Gate, text: str) -> None:
+    await gate.tell(FERRY)
+    taken = await gate.tell(text)
+    assert taken.merged == ()
+    assert [memory.summary for memory in taken.written] == [f"Mira: {text}"]
+
+
+async def test_the_same_told_days_later_is_kept_as_it_may_have_happened_again(gate: Gate) -> None:
+    [lost] = (await gate.tell("I lost my key in the reeds.")).written
+    [again] = (await gate.tell("I lost my key in the reeds.", after=timedelta(days=30))).written
+    assert again.restates == lost.id
+
+
+async def test_what_is_anchored_takes_nothing_in(gate: Gate) -> None:
+    [ferry] = (await gate.tell(FERRY)).written
+    await gate.editor().anchor([ferry.id])
+    await gate.tell("At half past four the ferry leaves the pier.", keywords=("Oldpier",))
+    [anchored] = await gate.intake.collection.get([ferry.id])
+    assert anchored == replace(ferry, anchored=True)
+
+
+# --- facts that changed ---------------------------------------------------------------------------------------------
+
+
+async def test_a_fact_that_changed_is_past_with_the_time_until_which_it_held(gate: Gate) -> None:
+    [old] = (await gate.tell("I live in Orvale.")).written
+    taken = await gate.tell("I moved to Brenmoor last week.", after=timedelta(days=3))
+    [new], [past] = taken.written, taken.past
+    assert (past.id, past.superseded_by, past.superseded_at) == (old.id, new.id, NOON + timedelta(days=3))
+    assert new.supersedes == old.id
+    assert await gate.current() == ["Mira: I moved to Brenmoor last week."]
+    assert [change.kind for change in await gate.editor().history()] == ["supersede"]
+    await gate.editor().undo()
+    assert len(await gate.current()) == 2
+
+
+async def test_now_the_later_one_comes_to_mind_and_asked_about_before_the_earlier(gate: Gate) -> None:
+    await gate.tell("I live in Orvale.")
+    await gate.tell("I live in Brenmoor now.", after=timedelta(days=3))
+    now = await ask(gate, "Where does Mira live?")
+    then = await ask(gate, "Where did Mira live before?", filter=MemoryFilter(include_superseded=True))
+    assert [flashback.memory.summary for flashback in now.flashbacks] == ["Mira: I live in Brenmoor now."]
+    assert then.flashbacks[0].memory.summary == "Mira: I live in Orvale."
+
+
+async def test_what_others_say_of_someone_makes_nothing_past(gate: Gate) -> None:
+    await gate.tell("I live in Orvale.")
+    taken = await gate.tell("Mira lives in Brenmoor now.", by="Joel")
+    assert taken.past == ()
+    assert (await gate.tell("I live in Brenmoor now.", by="Joel")).past == ()
+    assert len(await gate.current()) == 3
+
+
+async def test_other_facts_of_the_same_person_stay(gate: Gate) -> None:
+    facts = [
+        "I live in Orvale.",
+        "I work as a florist.",
+        "My sister lives in Lundby.",
+        "My favourite dish is leek pie.",
+    ]
+    for fact in facts:
+        await gate.tell(fact)
+    taken = await gate.tell("I moved to Brenmoor.", after=timedelta(days=3))
+    assert [memory.summary for memory in taken.past] == ["Mira: I live in Orvale."]
+
+
+async def test_a_thing_seen_elsewhere_is_where_it_was_seen_last(gate: Gate) -> None:
+    await gate.tell("Ada saw: red_ball lies at (40, 60).", by=None)
+    taken = await gate.tell("Ada saw: red_ball lies at (90, 10).", by=None, after=timedelta(minutes=5))
+    assert [memory.summary for memory in taken.past] == ["Ada saw: red_ball lies at (40, 60)."]
+
+
+OPEN = RecallSettings(min_sure=-1, min_cosine=-1, runners_up=50)
+
+
+async def ask(
+    gate: Gate,
+    question: str,
+    *,
+    filter: MemoryFilter | None = None,
+    shown: tuple[UUID, ...] = (),
+    settings: RecallSettings = OPEN,
+) -> Recalled:
+    query = MemoryQuery(text=question, filter=filter or MemoryFilter())
+    return await recall(
+        [query],
+        collection=gate.intake.collection,
+        embedder=gate.embedder,
+        now=NOON + timedelta(days=40),
+        settings=settings,
+        shown=shown,
+    )
