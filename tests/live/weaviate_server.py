@@ -196,9 +196,10 @@ class WeaviateServer:
         raise AssertionError(f"the Weaviate server didn't start:\n{tail}")
 
 
-def own_client(address: Address) -> WeaviateAsyncClient:
+def own_client(address: Address, *, key: str | None = None) -> WeaviateAsyncClient:
     """A bare client, for what only a user of the server itself would do."""
     import weaviate
+    from weaviate.classes.init import Auth
 
     return weaviate.use_async_with_custom(
         http_host=address.host,
@@ -207,6 +208,7 @@ def own_client(address: Address) -> WeaviateAsyncClient:
         grpc_host=address.grpc_host,
         grpc_port=address.grpc_port,
         grpc_secure=address.secure,
+        auth_credentials=Auth.api_key(key) if key else None,
         skip_init_checks=True,
     )
 

@@ -33,25 +33,22 @@ class _Ours(msgspec.Struct):
 
 
 async def live_prefix(connection: Connection, prefix: str) -> str:
-    """Of the generation in use: ``prefix`` itself for the first."""
-    from weaviate.exceptions import WeaviateUnsupportedFeatureError
+    """Of the generation in use: ``prefix`` itself for the first.
 
-    async def ask(client: WeaviateAsyncClient) -> str | None:
-        try:
-            found = await client.alias.get(alias_name=prefix + _ALIAS)
-        except WeaviateUnsupportedFeatureError:
-            # Before 1.32 there are no aliases, and so no second generation.
-            return None
-        return None if found is None else found.collection
-
-    marker = await connection.query(ask)
+    Raises:
+        StoreMismatch: the alias points to something else.
+    """
+    # The server follows the alias for whoever may read the collections. Asked for the alias itself, it would tell a key
+    # without a right to aliases that there is none.
+    marker = await connection.query(lambda client: _followed(client, prefix + _ALIAS))
+    marker = marker or await connection.query(lambda client: _pointed_to(client, prefix + _ALIAS))
     if marker is None:
         return prefix
     live = marker.removesuffix(_MARKER)
-    if _number(live, prefix) is None or live == marker:
+    if live == marker or _number(live, prefix) is None:
         raise StoreMismatch(
-            f"The alias {prefix}{_ALIAS} at {connection.address.url} points to {marker}, which isn't a generation of "
-            "Simu-Verse's; point it back, or delete it to use the first generation."
+            f"The alias {prefix}{_ALIAS} at {connection.address.url} points to {marker}, which is no generation of "
+            "Simu-Verse's; point it to the marker of one, or delete it to use the first."
         )
     return live
 
@@ -148,6 +145,30 @@ class Generations:
         """Of all collections that are ours, whatever their prefix."""
         found = await self._connection.query(lambda client: client.collections.list_all(simple=True))
         return [name for name, config in found.items() if _is_ours(config.description)]
+
+
+async def _followed(client: WeaviateAsyncClient, alias: str) -> str | None:
+    """The name of the collection that is found under an alias."""
+    from weaviate.exceptions import UnexpectedStatusCodeError
+
+    try:
+        return (await client.collections.use(alias).config.get(simple=True)).name
+    except UnexpectedStatusCodeError as error:
+        if error.status_code == 404:
+            return None
+        raise
+
+
+async def _pointed_to(client: WeaviateAsyncClient, alias: str) -> str | None:
+    """The name that an alias points to, whether such a collection is there or not."""
+    from weaviate.exceptions import WeaviateUnsupportedFeatureError
+
+    try:
+        found = await client.alias.get(alias_name=alias)
+    except WeaviateUnsupportedFeatureError:
+        # Before 1.32 there are no aliases, and so no second generation.
+        return None
+    return None if found is None else found.collection
 
 
 def _number(prefix: str, first: str) -> int | None:
