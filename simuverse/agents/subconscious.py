@@ -45,6 +45,7 @@ from simuverse.memory.recall import Recalled, RecallSettings, recall
 from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
 from simuverse.memory.store import MemoryCollection, SearchRequest
 from simuverse.memory.then import asks_about_then
+from simuverse.memory.when_asked import in_time
 
 TEMPERATURE = 0.1
 """Of the subconscious, whoever it belongs to: it extracts, it doesn't play a part."""
@@ -160,6 +161,9 @@ class SubconsciousAgent:
         )
         queries, calls, problems = await self._queries(observation)
         queries = tuple(_of_then(query, observation) for query in queries)
+        queries = tuple(
+            in_time(query, now=observation.time, zone=self.settings.zone, owner=self.owner) for query in queries
+        )
         recalled = Recalled()
         try:
             if queries:

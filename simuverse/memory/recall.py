@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from math import ceil
 from typing import NamedTuple
 from uuid import UUID
 
+from simuverse.memory import timely
 from simuverse.memory.analysis import matched_share, memory_tokens, query_terms, tokens
 from simuverse.memory.embedding import Embedder, WordVectors
 from simuverse.memory.gate import HELD, NEAR, least_sureness, sureness
@@ -25,10 +26,11 @@ from simuverse.memory.records import (
     FoundBy,
     Hit,
     Memory,
+    MemoryFilter,
     MemoryQuery,
     SearchType,
 )
-from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, Relevances, RelevanceWeights, relevance
+from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, Relevances, RelevanceWeights, of_the_time, relevance
 from simuverse.memory.scoring import Preset, Scores, Weighed, preset, score_all
 from simuverse.memory.small_talk import asks_nothing
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest
@@ -65,6 +67,7 @@ class RecallSettings:
         alike: the likeness (0 to 1) to a flashback above it from which a memory is left out; None leaves none out.
         runners_up: how many of those that were cut are kept for the record.
         step: what the presets that count in steps take a step to be.
+        zone: whose days and hours are meant where a text speaks of a time.
     """
 
     preset: Preset = field(default_factory=lambda: preset("balanced"))
@@ -81,6 +84,7 @@ class RecallSettings:
     runners_up: int = 10
     alpha: float = DEFAULT_ALPHA
     step: timedelta = timedelta(minutes=1)
+    zone: tzinfo = UTC
 
     def __post_init__(self) -> None:
         for name, low in (("count", 1), ("tokens", 1), ("cool_down", 0), ("runners_up", 0)):
@@ -107,12 +111,17 @@ class Recalled:
 
 
 class _Searched(NamedTuple):
-    """One query with what its two searches found: each memory alone, and read in its context."""
+    """One query with what its two searches found: each memory alone, and read in its context.
+
+    Args:
+        listed: what it asks for by its time alone; then nothing is searched.
+    """
 
     query: MemoryQuery
     terms: tuple[str, ...]
     alone: list[Hit]
     in_context: list[Hit]
+    listed: list[Memory]
 
 
 class _Found(NamedTuple):
@@ -129,6 +138,7 @@ class _Found(NamedTuple):
     in_context: Hit | None
     relevances: Relevances
     row: int
+    listed: bool = False
 
     @property
     def cosine(self) -> float | None:
@@ -155,6 +165,11 @@ class _Pooled(NamedTuple):
     def cosine(self) -> float | None:
         """The best of the queries; None where none compared meanings."""
         return max((found.cosine for found in self.found if found.cosine is not None), default=None)
+
+    @property
+    def listed(self) -> bool:
+        """Whether a query asks for its time and nothing else."""
+        return any(found.listed for found in self.found)
 
     def matched(self, tokens: Collection[str]) -> float:
         """Share of a query's terms that are among its ``tokens``, 0 to 1, the best of the queries."""
@@ -184,8 +199,8 @@ async def recall(
     Raises:
         StoreError, EmbedderError: it couldn't be searched.
     """
-    searched = await _search(queries, collection=collection, embedder=embedder, alpha=settings.alpha)
-    pool = _merge(searched, settings.relevance, embedder if isinstance(embedder, WordVectors) else None)
+    searched = await _search(queries, collection=collection, embedder=embedder, settings=settings)
+    pool = _merge(searched, settings, embedder if isinstance(embedder, WordVectors) else None)
     if not pool:
         return Recalled()
     weighed = [Weighed(memory=p.memory, relevance=p.best.relevance, cosine=p.cosine or 0.0) for p in pool]
@@ -200,33 +215,56 @@ async def recall(
 
 
 async def _search(
-    queries: Sequence[MemoryQuery], *, collection: MemoryCollection, embedder: Embedder, alpha: float
+    queries: Sequence[MemoryQuery], *, collection: MemoryCollection, embedder: Embedder, settings: RecallSettings
 ) -> list[_Searched]:
     """All queries at once, each alone and, where it has words, in context."""
-    vectors = await embedder.embed([query.semantic_text for query in queries], kind="query")
+    looked_at = [timely.filters(query) for query in queries]
+    texts = [query.semantic_text for query, filters in zip(queries, looked_at, strict=True) if filters]
+    vectors = iter(await embedder.embed(texts, kind="query") if texts else ())
     requests: list[SearchRequest] = []
-    for query, vector in zip(queries, vectors, strict=True):
-        request = SearchRequest(
-            search_type=query.search_type,
-            terms=() if query.search_type is SearchType.SEMANTIC else query_terms(query.keyword_text),
-            vector=vector,
-            filter=query.filter,
-            alpha=alpha,
-            limit=WEIGHED,
-        )
-        requests.append(request)
-        if query.search_type is not SearchType.SEMANTIC:
-            requests.append(replace(request, search_type=SearchType.KEYWORD, in_context=True))
-    hits = zip(requests, await collection.search_all(requests), strict=True)
+    for query, filters in zip(queries, looked_at, strict=True):
+        vector = next(vectors) if filters else None
+        for wanted in filters:
+            request = SearchRequest(
+                search_type=query.search_type,
+                terms=() if query.search_type is SearchType.SEMANTIC else query_terms(query.keyword_text),
+                vector=vector,
+                filter=wanted,
+                alpha=settings.alpha,
+                limit=WEIGHED,
+            )
+            requests.append(request)
+            if query.search_type is not SearchType.SEMANTIC:
+                requests.append(replace(request, search_type=SearchType.KEYWORD, in_context=True))
+    hits = zip(requests, await collection.search_all(requests) if requests else (), strict=True)
     searched: list[_Searched] = []
-    for query in queries:
-        request, alone = next(hits)
-        in_context = [] if query.search_type is SearchType.SEMANTIC else next(hits)[1]
-        searched.append(_Searched(query=query, terms=request.terms, alone=alone, in_context=in_context))
+    for query, filters in zip(queries, looked_at, strict=True):
+        one = _Searched(query=query, terms=(), alone=[], in_context=[], listed=[])
+        if not filters:
+            one.listed.extend(
+                await timely.listed(collection, query, limit=settings.count + settings.runners_up, zone=settings.zone)
+            )
+        for wanted in filters:
+            request, alone = next(hits)
+            in_context = [] if query.search_type is SearchType.SEMANTIC else next(hits)[1]
+            one = one._replace(
+                terms=request.terms,
+                alone=one.alone + _of_its_time(alone, query, wanted, settings.zone),
+                in_context=one.in_context + _of_its_time(in_context, query, wanted, settings.zone),
+            )
+        searched.append(one)
     return searched
 
 
-def _merge(searched: Sequence[_Searched], weights: RelevanceWeights, table: WordVectors | None) -> list[_Pooled]:
+def _of_its_time(hits: list[Hit], query: MemoryQuery, searched: MemoryFilter, zone: tzinfo) -> list[Hit]:
+    """All of them, unless the query asks about a time and the search was for what tells of it at other times."""
+    time = query.time
+    if time is None or searched == query.filter:
+        return hits
+    return [hit for hit in hits if timely.tells_of_from_elsewhere(hit.memory, time, zone)]
+
+
+def _merge(searched: Sequence[_Searched], settings: RecallSettings, table: WordVectors | None) -> list[_Pooled]:
     """One entry a memory, with every query that found it."""
     pool: dict[int, _Pooled] = {}
     for number, one in enumerate(searched):
@@ -238,10 +276,13 @@ def _merge(searched: Sequence[_Searched], weights: RelevanceWeights, table: Word
             [_evidence(alone.get(key), in_context.get(key), memory, one, named) for key, memory in memories.items()],
             reach=max((hit.reach or 0.0 for hit in one.alone), default=0.0),
             near=_nearness(one.query, memories.values(), table),
-            weights=weights,
+            timely=timely.mentioned(one.query, memories.values(), settings.zone),
+            weights=settings.relevance,
         )
+        if one.listed:
+            memories, weighed = {memory.id.int: memory for memory in one.listed}, of_the_time(len(one.listed))
         for row, (key, memory) in enumerate(memories.items()):
-            found = _Found(number, one.terms, alone.get(key), in_context.get(key), weighed, row)
+            found = _Found(number, one.terms, alone.get(key), in_context.get(key), weighed, row, bool(one.listed))
             if key in pool:
                 pool[key].found.append(found)
             else:
@@ -291,6 +332,7 @@ def _found_by(found: _Found) -> FoundBy:
         keyword_rank=None if alone is None else alone.keyword_rank,
         context_bm25=None if in_context is None else in_context.bm25,
         context_rank=None if in_context is None else in_context.keyword_rank,
+        listed=found.listed,
     )
 
 
@@ -298,7 +340,7 @@ def _unsure(searched: Sequence[_Searched], ranked: Sequence[_Pooled], least: flo
     """Of the queries that what is known doesn't answer: by how much each falls short of being sure."""
     unsure: dict[int, float] = {}
     for number, one in enumerate(searched):
-        if one.query.search_type is not SearchType.HYBRID:
+        if one.query.search_type is not SearchType.HYBRID or one.listed:
             continue
         found = [(entry, hit) for entry in ranked for hit in entry.found if hit.query == number]
         cosines = [hit.cosine for _, hit in found if hit.cosine is not None]
@@ -358,7 +400,9 @@ def _select(
             reason, missed_by = Cut.UNSURE, min(unsure[found.query] for found in entry.found)
         elif (short := _gate_shortfall(entry, matched, settings)) > 0:
             reason, missed_by = Cut.GATE, short
-        elif (entry.memory.id in shown or entry.memory.group in shown) and matched < settings.asked_again:
+        elif (entry.memory.id in shown or entry.memory.group in shown) and not (
+            entry.listed or matched >= settings.asked_again
+        ):
             reason = Cut.COOL_DOWN
         elif entry.memory.group in groups:
             reason = Cut.NEAR_DUPLICATE
@@ -402,7 +446,9 @@ def _likest(tokens: Collection[str], chosen: Sequence[Collection[str]], least: f
 
 
 def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings) -> float:
-    """How much the best of the three signals lacks; 0 or less for what passes."""
+    """How much the best of the three signals lacks; 0 or less for what passes. What is asked for by its time does."""
+    if entry.listed:
+        return 0.0
     cosine = -1.0 if entry.cosine is None else entry.cosine
     return min(settings.min_cosine - cosine, settings.min_matched - matched, settings.min_found - entry.in_context)
 

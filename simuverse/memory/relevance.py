@@ -15,6 +15,9 @@ are round numbers, the same for all data:
 - *best in episode* 0.4 and *neighbours* 0.2: what the memories around it, and the best of its episode, are worth by the
   signals above: contiguity, lent once, and less than a memory's own.
 
+Beside them stands *time*, 0.1 of the whole: the memory is of a time that the query mentions. As much as parts a good
+find from the next best, so it decides among near equals, and lifts nothing that has else little to do with the query.
+
 Words that were hardly found mislead: BM25 counts by a ramp, from nothing where the best hit's BM25 alone is at most
 0.10 of what the query's words could reach together, to all of it from 0.20 on: one rare word of five, or two of ten.
 """
@@ -44,6 +47,7 @@ class RelevanceWeights:
     """What each signal counts for; see the module. All finite and 0 or more; 0 switches a signal off.
 
     Args:
+        time: added to the whole, which stays within 1; the others are shares of it.
         ramp_from, ramp_to, ramp_least: shares of the words' reach, and what words count for below the first of them;
             with a ``ramp_least`` of 1 words always count in full.
     """
@@ -56,6 +60,7 @@ class RelevanceWeights:
     speaker: float = 0.3
     best_in_episode: float = 0.4
     neighbours: float = 0.2
+    time: float = 0.1
     ramp_from: float = 0.10
     ramp_to: float = 0.20
     ramp_least: float = 0.0
@@ -130,6 +135,7 @@ def relevance(
     *,
     reach: float,
     near: Nearness | None = None,
+    timely: Sequence[bool] = (),
     weights: RelevanceWeights = DEFAULT_WEIGHTS,
 ) -> Relevances:
     """One a memory, in order.
@@ -137,6 +143,7 @@ def relevance(
     Args:
         reach: of the query's words: the sum of their idf, what BM25 could reach at most; 0 without words.
         near: of the query's words to each memory's, a row a memory; None where that can't be told.
+        timely: whether each is of a time that the query mentions; empty where it mentions none.
     """
     if not evidence:
         return Relevances([], {})
@@ -161,10 +168,17 @@ def relevance(
     own = np.sum(list(parts.values()), axis=0)
     parts["contiguity"] = weights.neighbours * places.beside(own) / 2 + weights.best_in_episode * places.best(own)
     full = weights.signals * (1 + weights.best_in_episode + weights.neighbours)
-    return Relevances(
-        ((own + parts["contiguity"]) / full).tolist(),
-        {name: (column / full).tolist() for name, column in parts.items()},
-    )
+    total = (own + parts["contiguity"]) / full
+    shares = {name: (column / full).tolist() for name, column in parts.items()}
+    if any(timely):
+        time = np.where(timely, np.minimum(weights.time, 1.0 - total), 0.0)
+        total, shares["time"] = total + time, time.tolist()
+    return Relevances(total.tolist(), shares)
+
+
+def of_the_time(number: int) -> Relevances:
+    """Of so many memories that a query asks for by their time alone: all are what was asked."""
+    return Relevances([1.0] * number, {"time": [1.0] * number})
 
 
 def _ramp(found: float, weights: RelevanceWeights) -> float:

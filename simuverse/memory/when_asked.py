@@ -223,12 +223,12 @@ def _of_sentence(sentence: str, *, now: datetime, zone: tzinfo, owner: str, lang
     before = {word.group().casefold() for word in _WORD.finditer(plain[: spoken[0].start])}
     if not words:
         about = True  # a time alone
-    elif not question or before & speech.to_come:
+    elif not question:
         about = False
-    elif not speech.past and not over:
-        about = news or window.until is None
+    elif news or window.until is None:
+        about = True
     else:
-        about = tense != "present" or news or window.until is None
+        about = not before & speech.to_come and (tense != "present" if speech.past else over)
     use = TimeUse.BOOST if not about else TimeUse.WINDOW if content else TimeUse.LIST
     return TimeAsked(phrase=phrase, since=window.since, until=window.until, use=use, text=rest)
 

@@ -18,14 +18,27 @@ TALK = (
     Evidence(cosine=0.2),
 )
 NEAR = np.array([[1.0, 0.2], [0.1, 0.3], [0.4, 0.9], [0.0, 0.1]])
+TIMELY = (False, True, False, True)
 SIGNALS = [field.name for field in fields(Relevance) if field.name != "contiguity"]
 
 
 @pytest.mark.parametrize("name", SIGNALS)
 def test_a_signal_of_weight_0_is_no_part_of_it_and_any_other_is(name: str) -> None:
-    without = relevance(TALK, reach=4.0, near=NEAR, weights=replace(DEFAULT_WEIGHTS, **{name: 0.0}))
+    weights = replace(DEFAULT_WEIGHTS, **{name: 0.0})
+    without = relevance(TALK, reach=4.0, near=NEAR, timely=TIMELY, weights=weights)
     assert {getattr(one, name) for one in without} == {0.0}
-    assert max(getattr(one, name) for one in relevance(TALK, reach=4.0, near=NEAR)) > 0
+    assert max(getattr(one, name) for one in relevance(TALK, reach=4.0, near=NEAR, timely=TIMELY)) > 0
+
+
+def test_a_time_that_is_mentioned_adds_a_tenth_and_never_more_than_fits() -> None:
+    plain, lifted = (relevance(TALK, reach=4.0, near=NEAR, timely=timely) for timely in ((), TIMELY))
+    assert [after - before for before, after in zip(plain.totals, lifted.totals, strict=True)] == pytest.approx(
+        [0, 0.1, 0, 0.1]
+    )
+    [whole] = relevance(
+        [Evidence(bm25=3.0, context_bm25=3.0, cosine=0.9, speaker_named=True)], reach=4.0, timely=[True]
+    )
+    assert whole.total <= 1
 
 
 def test_the_most_there_is_is_one_and_the_least_nothing() -> None:
