@@ -7,14 +7,14 @@ another from it. Silence is a result: when nothing passes the gate, nothing come
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from math import ceil
 from typing import NamedTuple
 from uuid import UUID
 
 from simuverse.memory import timely
-from simuverse.memory.analysis import matched_share, memory_tokens, query_terms, tokens
+from simuverse.memory.analysis import matched_share, memory_tokens, tokens
 from simuverse.memory.embedding import Embedder, WordVectors
 from simuverse.memory.gate import HELD, NEAR, least_sureness, sureness
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
@@ -26,20 +26,17 @@ from simuverse.memory.records import (
     FoundBy,
     Hit,
     Memory,
-    MemoryFilter,
     MemoryQuery,
     SearchType,
 )
 from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, Relevances, RelevanceWeights, of_the_time, relevance
 from simuverse.memory.scoring import Preset, Scores, Weighed, preset, score_all
+from simuverse.memory.searching import Searched, search
 from simuverse.memory.small_talk import asks_nothing
-from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection, SearchRequest
+from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection
 
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for Latin letters; a budget is a bound, not a bill."""
-
-WEIGHED = 60
-"""Hits of each search that are weighed: what stands further down was no find in any measurement, and costs time."""
 
 _LAST_LATIN = "\u024f"
 """Characters beyond it count as a token each."""
@@ -108,20 +105,6 @@ class Recalled:
     flashbacks: tuple[Flashback, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     considered: int = 0
-
-
-class _Searched(NamedTuple):
-    """One query with what its two searches found: each memory alone, and read in its context.
-
-    Args:
-        listed: what it asks for by its time alone; then nothing is searched.
-    """
-
-    query: MemoryQuery
-    terms: tuple[str, ...]
-    alone: list[Hit]
-    in_context: list[Hit]
-    listed: list[Memory]
 
 
 class _Found(NamedTuple):
@@ -199,7 +182,14 @@ async def recall(
     Raises:
         StoreError, EmbedderError: it couldn't be searched.
     """
-    searched = await _search(queries, collection=collection, embedder=embedder, settings=settings)
+    searched = await search(
+        queries,
+        collection=collection,
+        embedder=embedder,
+        alpha=settings.alpha,
+        zone=settings.zone,
+        listed=settings.count + settings.runners_up,
+    )
     pool = _merge(searched, settings, embedder if isinstance(embedder, WordVectors) else None)
     if not pool:
         return Recalled()
@@ -214,57 +204,7 @@ async def recall(
     return _select(ranked, unsure=unsure, settings=settings, shown=shown)
 
 
-async def _search(
-    queries: Sequence[MemoryQuery], *, collection: MemoryCollection, embedder: Embedder, settings: RecallSettings
-) -> list[_Searched]:
-    """All queries at once, each alone and, where it has words, in context."""
-    looked_at = [timely.filters(query) for query in queries]
-    texts = [query.semantic_text for query, filters in zip(queries, looked_at, strict=True) if filters]
-    vectors = iter(await embedder.embed(texts, kind="query") if texts else ())
-    requests: list[SearchRequest] = []
-    for query, filters in zip(queries, looked_at, strict=True):
-        vector = next(vectors) if filters else None
-        for wanted in filters:
-            request = SearchRequest(
-                search_type=query.search_type,
-                terms=() if query.search_type is SearchType.SEMANTIC else query_terms(query.keyword_text),
-                vector=vector,
-                filter=wanted,
-                alpha=settings.alpha,
-                limit=WEIGHED,
-            )
-            requests.append(request)
-            if query.search_type is not SearchType.SEMANTIC:
-                requests.append(replace(request, search_type=SearchType.KEYWORD, in_context=True))
-    hits = zip(requests, await collection.search_all(requests) if requests else (), strict=True)
-    searched: list[_Searched] = []
-    for query, filters in zip(queries, looked_at, strict=True):
-        one = _Searched(query=query, terms=(), alone=[], in_context=[], listed=[])
-        if not filters:
-            one.listed.extend(
-                await timely.listed(collection, query, limit=settings.count + settings.runners_up, zone=settings.zone)
-            )
-        for wanted in filters:
-            request, alone = next(hits)
-            in_context = [] if query.search_type is SearchType.SEMANTIC else next(hits)[1]
-            one = one._replace(
-                terms=request.terms,
-                alone=one.alone + _of_its_time(alone, query, wanted, settings.zone),
-                in_context=one.in_context + _of_its_time(in_context, query, wanted, settings.zone),
-            )
-        searched.append(one)
-    return searched
-
-
-def _of_its_time(hits: list[Hit], query: MemoryQuery, searched: MemoryFilter, zone: tzinfo) -> list[Hit]:
-    """All of them, unless the query asks about a time and the search was for what tells of it at other times."""
-    time = query.time
-    if time is None or searched == query.filter:
-        return hits
-    return [hit for hit in hits if timely.tells_of_from_elsewhere(hit.memory, time, zone)]
-
-
-def _merge(searched: Sequence[_Searched], settings: RecallSettings, table: WordVectors | None) -> list[_Pooled]:
+def _merge(searched: Sequence[Searched], settings: RecallSettings, table: WordVectors | None) -> list[_Pooled]:
     """One entry a memory, with every query that found it."""
     pool: dict[int, _Pooled] = {}
     for number, one in enumerate(searched):
@@ -308,9 +248,7 @@ class _Named(dict[str, bool]):
         return named
 
 
-def _evidence(
-    alone: Hit | None, in_context: Hit | None, memory: Memory, searched: _Searched, named: _Named
-) -> Evidence:
+def _evidence(alone: Hit | None, in_context: Hit | None, memory: Memory, searched: Searched, named: _Named) -> Evidence:
     hit = alone or in_context
     return Evidence(
         bm25=0.0 if alone is None else alone.bm25 or 0.0,
@@ -336,7 +274,7 @@ def _found_by(found: _Found) -> FoundBy:
     )
 
 
-def _unsure(searched: Sequence[_Searched], ranked: Sequence[_Pooled], least: float) -> dict[int, float]:
+def _unsure(searched: Sequence[Searched], ranked: Sequence[_Pooled], least: float) -> dict[int, float]:
     """Of the queries that what is known doesn't answer: by how much each falls short of being sure."""
     unsure: dict[int, float] = {}
     for number, one in enumerate(searched):

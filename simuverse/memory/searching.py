@@ -1,0 +1,97 @@
+"""What a recall looks for: each query alone and read in its context, all at once; a time asked for alone is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+
+from simuverse.memory import timely
+from simuverse.memory.analysis import query_terms
+from simuverse.memory.embedding import Embedder
+from simuverse.memory.records import Hit, Memory, MemoryFilter, MemoryQuery, SearchType
+from simuverse.memory.store import MemoryCollection, SearchRequest, Vector
+
+WEIGHED = 60
+"""Hits of each search that are weighed: what stands further down was no find in any measurement, and costs time."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Searched:
+    """One query with what was found for it.
+
+    Args:
+        terms: what its words were searched by.
+        alone, in_context: hits of its two searches, each memory alone, and read in its context.
+        listed: what it asks for by its time alone; then nothing is searched.
+    """
+
+    query: MemoryQuery
+    terms: tuple[str, ...] = ()
+    alone: list[Hit] = field(default_factory=list[Hit])
+    in_context: list[Hit] = field(default_factory=list[Hit])
+    listed: list[Memory] = field(default_factory=list[Memory])
+
+
+async def search(
+    queries: Sequence[MemoryQuery],
+    *,
+    collection: MemoryCollection,
+    embedder: Embedder,
+    alpha: float,
+    zone: tzinfo,
+    listed: int,
+) -> list[Searched]:
+    """One a query, in order.
+
+    Args:
+        listed: how many memories at most, where a time is asked for alone.
+
+    Raises:
+        StoreError, EmbedderError: it couldn't be searched.
+    """
+    filters = [timely.filters(query) for query in queries]
+    asked = [(query, wanted) for query, wanted in zip(queries, filters, strict=True) if wanted]
+    vectors = await embedder.embed([query.semantic_text for query, _ in asked], kind="query") if asked else ()
+    requests = [
+        request
+        for (query, wanted), vector in zip(asked, vectors, strict=True)
+        for one in wanted
+        for request in _requests(query, vector, one, alpha)
+    ]
+    hits = iter(await collection.search_all(requests) if requests else ())
+    searched: list[Searched] = []
+    for query, wanted in zip(queries, filters, strict=True):
+        found = Searched(query=query)
+        if not wanted:
+            found.listed = await timely.listed(collection, query, limit=listed, zone=zone)
+        elif query.search_type is not SearchType.SEMANTIC:
+            found.terms = query_terms(query.keyword_text)
+        for one in wanted:
+            found.alone += _of_its_time(next(hits), query, one, zone)
+            if query.search_type is not SearchType.SEMANTIC:
+                found.in_context += _of_its_time(next(hits), query, one, zone)
+        searched.append(found)
+    return searched
+
+
+def _requests(query: MemoryQuery, vector: Vector, wanted: MemoryFilter, alpha: float) -> list[SearchRequest]:
+    """Alone and, where it has words, in context."""
+    words = query.search_type is not SearchType.SEMANTIC
+    alone = SearchRequest(
+        search_type=query.search_type,
+        terms=query_terms(query.keyword_text) if words else (),
+        vector=vector,
+        filter=wanted,
+        alpha=alpha,
+        limit=WEIGHED,
+    )
+    return [alone, replace(alone, search_type=SearchType.KEYWORD, in_context=True)] if words else [alone]
+
+
+def _of_its_time(hits: list[Hit], query: MemoryQuery, searched: MemoryFilter, zone: tzinfo) -> list[Hit]:
+    """All of them, unless the query asks about a time and the search was for what tells of it at other times."""
+    time = query.time
+    if time is None or searched == query.filter:
+        return hits
+    return [hit for hit in hits if timely.tells_of_from_elsewhere(hit.memory, time, zone)]
