@@ -116,7 +116,11 @@ def show(
             raise UsageError(f"{id!r} is not an id. `list` shows the ids") from None
         if not found:
             raise UsageError(f"{mind.owner} has no memory {id}. `list` shows the ids")
-        typer.echo(msgspec.json.encode(found[0]) if json else report.memory_fields(found[0]))
+        tally = await mind.ledger.tally(found[0].id)
+        if json:
+            typer.echo(msgspec.json.encode(msgspec.to_builtins(found[0]) | {"flashbacks": tally}))
+        else:
+            typer.echo(report.memory_fields(found[0], tally))
 
     _with_mind(context, work)
 

@@ -63,6 +63,7 @@ class Settings:
         concurrency: agents that think at once, 1 or more.
         memory: False switches every subconscious off.
         preset: how the three factors are weighed.
+        capacity: memories that an agent keeps at most; 0: as many as there are.
         model_timeout: seconds for one call of a model.
         model_calls: calls to one provider at once; 0: 2 for local ones, 8 for others.
         host, port: where the page is served.
@@ -77,6 +78,7 @@ class Settings:
     concurrency: int = 8
     memory: bool = True
     preset: str = "balanced"
+    capacity: int = 0
     model_timeout: float = 120.0
     model_calls: int = 0
     host: str = "127.0.0.1"
@@ -101,6 +103,7 @@ _RANGES: Mapping[str, tuple[float, float, str]] = MappingProxyType(
     {
         "seed": (0, math.inf, "0 or more"),
         "concurrency": (1, math.inf, "1 or more"),
+        "capacity": (0, math.inf, "0 or more"),
         "model_timeout": (math.ulp(0.0), sys.float_info.max, "a number of seconds above 0"),
         "model_calls": (0, math.inf, "0 or more"),
         "port": (0, 65535, "0 to 65535"),

@@ -170,6 +170,7 @@ async def retry(
         if owners and name not in (wiring.REFLEX, "off"):
             writer = await parts.open_model(name, settings)
             stack.push_async_callback(writer.aclose)
+        audit = wiring.record_of_changes(wiring.names_behind(source, settings)[0], store, embedder)
         for one in owners:
             mind = SubconsciousAgent(
                 collection=await store.collection(one),
@@ -177,6 +178,7 @@ async def retry(
                 clock=SystemClock(),
                 model=writer,
                 unwritten=log,
+                audit=audit,
             )
             for tried in await mind.retry():
                 yield tried

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from simuverse.agents.subconscious import Retried
 from simuverse.agents.trace import Recollection, TurnTrace
+from simuverse.memory.ledger import NEVER, Tally
 from simuverse.memory.records import Candidate, Flashback, FoundBy, Hit, Memory, MemoryQuery, Score
 
 
@@ -19,6 +20,7 @@ def turn(trace: TurnTrace) -> str:
     lines += [f"  not stored: {reason}" for reason in trace.remembered.refused]
     lines += [f"  known already: {memory.summary}" for memory in trace.remembered.merged]
     lines += [f"  past since: {memory.summary}" for memory in trace.remembered.past]
+    lines += [f"  had to go: {memory.summary}" for memory in trace.remembered.evicted]
     if trace.remembered.failed:
         lines.append("  not written down yet; `memories SOURCE retry` tries again")
     lines += [f"  problem: {problem}" for problem in trace.problems]
@@ -77,8 +79,8 @@ def hit_line(hit: Hit) -> str:
     return f"{', '.join(figures)}  {memory_line(hit.memory)}"
 
 
-def memory_fields(memory: Memory) -> str:
-    """Every field that is set, one a line."""
+def memory_fields(memory: Memory, tally: Tally = NEVER) -> str:
+    """Every field that is set, one a line, and what became of it as a flashback."""
     pairs: Sequence[tuple[str, object]] = (
         ("id", memory.id),
         ("owner", memory.owner),
@@ -101,6 +103,7 @@ def memory_fields(memory: Memory) -> str:
         ("superseded", memory.superseded_at),
         ("forgotten", memory.forgotten_at),
         ("flags", ", ".join(memory.flags)),
+        ("as a flashback", tally.describe() if tally.shown else ""),
     )
     return "\n".join(f"{name:>20}  {value}" for name, value in pairs if value not in (None, ""))
 

@@ -18,11 +18,12 @@ from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Persona
 from simuverse.agents.unwritten import UnwrittenLog
 from simuverse.config import Settings, load
-from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
+from simuverse.errors import RunFolderError, SettingsError, UnknownAgent, UsageError
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.audit_lines import LEDGER
 from simuverse.memory.clock import Clock, ManualClock, SystemClock
 from simuverse.memory.embedding import Embedder
+from simuverse.memory.ledger import Ledger
 from simuverse.memory.outbox import NO_BACKLOG, Backlog, Outbox
 from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import MemoryFilter
@@ -181,6 +182,8 @@ async def open_subconscious(
             settings=recall,
             unwritten=UnwrittenLog(beside),
             audit=audit or AuditLog.beside(beside),
+            ledger=Ledger(beside),
+            capacity=settings.capacity,
         )
 
 
@@ -249,7 +252,13 @@ class OpenedDialogue:
 
 @asynccontextmanager
 async def open_dialogue(name: str, *, partner: str, settings: Settings) -> AsyncGenerator[OpenedDialogue, None]:
-    """A talk with one agent that remembers; its store is ``sqlite:chat.db`` unless the settings say otherwise."""
+    """A talk with one agent that remembers; its store is ``sqlite:chat.db`` unless the settings say otherwise.
+
+    Raises:
+        UsageError: both have the same name.
+    """
+    if name == partner:
+        raise UsageError(f"two who are called {name} can't be told apart by what they said. Give --me another name")
     second = subconscious_name(settings)
     persona = Persona(name=name, description=f"I am {name}. I like to listen, and I remember what I am told.")
     async with AsyncExitStack() as stack:
@@ -330,7 +339,8 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                 store = await open_store(store_name, embedder, settings)
             stack.push_async_callback(store.aclose)
             collections = {persona.name: await store.collection(persona.name) for persona in scenario.personas}
-        unwritten = UnwrittenLog(folder / MEMORY if folder is not None else file_beside(store_name))
+        beside = folder / MEMORY if folder is not None else file_beside(store_name)
+        unwritten, ledger = UnwrittenLog(beside), Ledger(beside)
         audit: AuditLog | None = None
         if store is not None:
             named = f"sqlite:{folder / MEMORY}" if folder is not None and settings.store is None else store_name
@@ -377,6 +387,8 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                     recall=recall,
                     unwritten=unwritten,
                     audit=audit,
+                    ledger=ledger,
+                    capacity=settings.capacity,
                 )
                 for persona in scenario.personas
             },
@@ -417,6 +429,8 @@ def _agent(
     recall: RecallSettings,
     unwritten: UnwrittenLog,
     audit: AuditLog | None,
+    ledger: Ledger,
+    capacity: int,
 ) -> Agent:
     mind: SubconsciousAgent | None = None
     if collection is not None:
@@ -429,6 +443,8 @@ def _agent(
             settings=recall,
             unwritten=unwritten,
             audit=audit,
+            ledger=ledger,
+            capacity=capacity,
         )
     return Agent(ConsciousAgent(persona, model), mind)
 

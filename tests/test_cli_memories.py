@@ -55,7 +55,17 @@ def test_show_shows_every_field_of_one(ada: Here) -> None:
     shown = ada(*STORE, "show", str(one["id"])).out
     assert f"id  {one['id']}" in shown
     assert f"summary  {one['summary']}" in shown
-    assert json.loads(ada(*STORE, "show", str(one["id"]), "--json").out) == one
+    never = {"used": 0, "ignored": 0, "contradicted": 0, "in_a_row": 0}
+    assert json.loads(ada(*STORE, "show", str(one["id"]), "--json").out) == one | {"flashbacks": never}
+
+
+def test_show_tells_what_became_of_it_as_a_flashback(here: Here) -> None:
+    talk = ("chat", "Ada", "--me", "Bo", "--store", "sqlite:ada.db", "--embedder", "hashing")
+    for line in (b"My bicycle is green.\n", b"What colour is my bicycle?\n"):
+        assert here(*talk, typed=line).code == 0
+    [known] = [one for one in found(here, "list") if one["summary"] == "Bo: My bicycle is green."]
+    shown = here(*STORE, "show", str(known["id"])).out
+    assert "as a flashback  shown once: used 1, ignored 0, contradicted 0" in shown
 
 
 def test_add_adds_one_that_says_it_is_an_operators(ada: Here) -> None:
@@ -138,3 +148,9 @@ def test_a_store_of_another_embedder_names_both_and_what_to_do(ada: Here) -> Non
     assert ended.code == 4
     assert "ada.db holds vectors of the embedder hashing" in ended.err
     assert "Go on with --embedder hashing" in ended.err
+
+
+def test_nobody_talks_with_someone_of_the_same_name(here: Here) -> None:
+    ended = here("chat", "Ada", "--me", "Ada", "--store", "sqlite:ada.db", "--embedder", "hashing", typed=b"Hello.\n")
+    assert ended.code == 2
+    assert "two who are called Ada can't be told apart" in ended.err

@@ -34,7 +34,7 @@ async def seen_to(
 
 
 def became_of(owner: str, exchange: Exchange) -> tuple[Judged, ...]:
-    """What became of each flashback, if the owner said or did something; where the turn is what others said alone, of none."""
+    """What became of each flashback, where the owner said or did something; of none where others alone spoke."""
     observation, call, outcome = exchange.observation, exchange.call, exchange.outcome
     own = [utterance.text for utterance in observation.heard if utterance.speaker == owner]
     if outcome is not None and outcome.said is not None:

@@ -46,7 +46,9 @@ def card(trace: TurnTrace) -> Card:
             "written": [_memory(memory, now) for memory in trace.remembered.written],
             "refused": trace.remembered.refused,
             "problems": trace.remembered.problems,
+            "failed": trace.remembered.failed,
             "kept_raw": trace.remembered.raw,
+            "evicted": [memory.summary for memory in trace.remembered.evicted],
         },
         "calls": [_call(call, trace.recollection) for call in trace.calls],
         "milliseconds": {
@@ -89,6 +91,7 @@ def _recollection(trace: TurnTrace) -> Card:
     recollection, now = trace.recollection, trace.observation.time
     by_id = {candidate.memory.id: candidate for candidate in recollection.candidates}
     highest = max((candidate.score.total for candidate in recollection.candidates), default=0.0)
+    became = {one.memory: f"{one.fate} this time; {one.tally.describe()}" for one in trace.remembered.became}
     return {
         "mode": recollection.mode,
         "considered": recollection.considered,
@@ -100,6 +103,7 @@ def _recollection(trace: TurnTrace) -> Card:
                 "rank": flashback.rank,
                 "chain": _chain(flashback.memory, trace),
                 "acted_on": acted_on(flashback.memory, trace.decision.call),
+                "became": became.get(flashback.memory.id),
             }
             for flashback in recollection.flashbacks
         ],

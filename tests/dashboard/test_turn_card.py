@@ -11,6 +11,8 @@ from simuverse.agents.trace import Decision, Recollection, Remembered, TurnTrace
 from simuverse.agents.turn import Observation, Outcome, Reflection, ToolCall, Turn
 from simuverse.dashboard.events import Kind, lost_half, notes_of
 from simuverse.dashboard.turn_card import acted_on, card, sentence_of
+from simuverse.memory.fates import Fate
+from simuverse.memory.ledger import Became, Tally
 from simuverse.memory.records import Candidate, Cut, Provenance, Source
 from tests.dashboard.staged import called, memory, recollection, score
 
@@ -34,6 +36,25 @@ def trace(name: str = "James", *, call: ToolCall = FETCH, ok: bool = True) -> Tu
         outcome=Outcome(ok=ok, code="on_the_way", sentence="On the way to red_ball, 3 more ticks."),
         remembered=Remembered(mode="reflex"),
     )
+
+
+def test_a_flashback_tells_what_became_of_it_now_and_before() -> None:
+    turn = trace()
+    first, second = turn.flashback_ids
+    tally = Tally(used=1, ignored=2)
+    became = Remembered(mode="reflex", became=(Became(memory=first, fate=Fate.USED, tally=tally),))
+
+    shown = card(replace(turn, remembered=became))["recollection"]["flashbacks"]
+
+    assert shown[0]["became"] == "used this time; shown 3 times: used 1, ignored 2, contradicted 0"
+    assert (shown[1]["id"], shown[1]["became"]) == (str(second), None)
+
+
+def test_what_had_to_go_and_what_failed_is_told() -> None:
+    turn = trace()
+    gone = turn.recollection.flashbacks[0].memory
+    shown = card(replace(turn, remembered=Remembered(mode="reflex", failed=True, evicted=(gone,))))["remembered"]
+    assert (shown["failed"], shown["evicted"]) == (True, [gone.summary])
 
 
 def test_a_card_is_plain_json() -> None:

@@ -67,6 +67,7 @@
       { class: one.acted_on ? "flashback acted" : "flashback", "data-memory": one.id },
       element("blockquote", {}, one.summary),
       about(one),
+      one.became ? element("p", { class: "note became" }, one.became) : null,
       chain(one),
       weights(one.score),
       foundBy(one),
@@ -203,6 +204,8 @@
       problems(remembered.problems),
       written.length ? written : element("p", { class: "quiet" }, nothing),
       remembered.refused.map((text) => element("p", { class: "note" }, `Not written, ${text}`)),
+      remembered.evicted.map((text) => element("p", { class: "note" }, `Had to go: ${text}`)),
+      remembered.failed ? element("p", { class: "note" }, "Not written down yet; memories SOURCE retry tries again.") : null,
       remembered.kept_raw ? folded("raw", "Kept for another try", element("pre", {}, remembered.kept_raw)) : null,
     );
   }
