@@ -220,7 +220,8 @@ class Outbox:
                 await self._make(self._collections[owner], batch)
                 queue.take(len(batch))
                 self._file.settle([change.number for change in batch])
-        except (StoreError, EmbedderError) as error:
+        except (StoreError, EmbedderError, LookupError, ValueError) as error:
+            # The last two where another program changed a memory between the look at it and the change.
             queue.problem = str(error)
         if queue.delivered > before:
             if not any(other.changes for other in self._queues.values()):

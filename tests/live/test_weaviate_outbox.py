@@ -21,12 +21,13 @@ from simuverse.memory.outbox import Outbox, OutboxCollection
 from simuverse.memory.records import MemoryFilter, SearchType
 from simuverse.memory.store import MemoryCollection, SearchRequest
 from simuverse.memory.stores.weaviate import WeaviateStore
+from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.world.journal import OUTBOX, read_turns
 from simuverse.world.simulation import Simulation
 from tests import commands
 from tests.contracts.memory_reference import DIMENSION, entry
 from tests.contracts.memory_store import EMBEDDER
-from tests.live.weaviate_server import WeaviateServer
+from tests.live.weaviate_server import WeaviateServer, own_client
 from tests.memory.failing_store import InventedEmbedder
 
 pytestmark = pytest.mark.live
@@ -193,6 +194,28 @@ async def test_a_command_that_opens_the_memories_brings_out_what_waits_as_soon_a
                 if not (tmp_path / "run1" / OUTBOX).exists():
                     break
                 await asyncio.sleep(0.01)
+        await assert_run_is_stored(tmp_path / "run1", settings)
+
+
+async def test_memories_that_a_read_only_server_refuses_wait_while_all_are_still_recalled(
+    weaviate_binary: str, tmp_path: Path
+) -> None:
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        settings = settings_for(server)
+        async with (
+            wiring.open_simulation(settings, folder=tmp_path / "run1") as simulation,
+            own_client(server.address) as client,
+        ):
+            configs = [client.collections.use(collection_name(agent)).config for agent in AGENTS]
+            await live_until(simulation, lambda: simulation.tick >= 3)
+            for config in configs:
+                await config.update_shards("READONLY")
+            await live_until(simulation, lambda: waiting(simulation) >= 8)
+            assert any(trace.recollection.flashbacks for trace in simulation.last.values())
+            assert any("set its shards READY" in trace.problems[-1] for trace in simulation.last.values())
+            for config in configs:
+                await config.update_shards("READY")
+            await live_until(simulation, lambda: waiting(simulation) == 0)
         await assert_run_is_stored(tmp_path / "run1", settings)
 
 

@@ -7,23 +7,24 @@ import errno
 import os
 import sys
 from asyncio import create_subprocess_exec, subprocess
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from simuverse.errors import BadVector, StoreCorrupt, StoreError, StoreRefused, StoreUnavailable, UsageError
 from simuverse.memory.outbox import Outbox, OutboxCollection
-from simuverse.memory.records import MemoryFilter
+from simuverse.memory.records import Memory, MemoryFilter
 from simuverse.memory.store import Entry, MemoryStore
 from simuverse.memory.stores.sqlite import SQLiteStore
 from tests.contracts.memory_reference import DIMENSION, START, entry, memory
 from tests.contracts.memory_store import EMBEDDER, MemoryStoreContract, everything
-from tests.memory.failing_store import FailingStore, InventedEmbedder, direction
+from tests.memory.failing_store import FailingCollection, FailingStore, InventedEmbedder, direction
 
 ROOT = Path(__file__).parents[2]
 AWAY, FULL = StoreUnavailable("the store is away"), StoreUnavailable("its disk is full; free some space")
@@ -321,6 +322,28 @@ async def test_a_change_of_what_was_erased_since_is_passed_over(
     await outbox.deliver()
     assert [one.memory for one in await stored(store)] == [replace(other.memory, importance=9)]
     assert outbox.backlog.waiting == 0
+
+
+async def test_what_another_program_erases_in_the_middle_of_a_delivery_is_tried_again(
+    store: FailingStore, jade: OutboxCollection, outbox: Outbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = entry("The bell rang.", 0)
+    await jade.add([one])
+    store.fault = AWAY
+    await jade.update([replace(one.memory, importance=9)])
+    store.fault = None
+
+    async def stale(collection: FailingCollection, ids: Sequence[UUID]) -> list[Memory]:
+        return [one.memory]
+
+    await (await store.collection("Jade")).erase([one.memory.id])
+    with monkeypatch.context() as patched:
+        patched.setattr(FailingCollection, "get", stale)
+        await outbox.deliver()
+        assert outbox.backlog.waiting == 1
+    await outbox.deliver()
+    assert outbox.backlog.waiting == 0
+    assert await stored(store) == []
 
 
 async def test_a_waiting_particular_of_what_was_reworded_since_gets_its_own_vector(
