@@ -272,3 +272,46 @@ async def test_killed_at_any_step_the_turn_is_written_down_or_kept_and_a_retry_g
         step += 1
     assert code == ENDED
     assert step == (5 if mode == "reflex" else 7)
+
+
+@pytest.mark.parametrize("write", ["add", "touch", "update", "record", "lines"])
+async def test_a_fault_in_any_write_deletes_nothing_and_after_a_retry_everything_is_there(
+    open_mind: Minds, collection: MemoryCollection, monkeypatch: pytest.MonkeyPatch, write: str
+) -> None:
+    """A turn of which one memory is new, one changes a fact, and one is told again in other words."""
+    audit = AuditLog.beside(None)
+    mind = open_mind(audit=audit)
+    for speaker, text in (("Tomas", "The sluice is open."), ("Greta", "My barge lies at the quay by the mill.")):
+        await mind.remember(text, said_by=speaker)
+    before = {memory.id: memory for memory in await everything(collection)}
+    turn = Exchange(
+        observation=moment(
+            ("Tomas", "The sluice is closed."),
+            ("Greta", "My barge lies at the quay by the mill, my barge."),
+            ("Nils", "I found a silver coin at the ford."),
+        )
+    )
+    failure = failing(StoreUnavailable("disk full"))
+    with monkeypatch.context() as patched:
+        if write == "record":
+            patched.setattr(audit, "intend", failure)
+        elif write == "lines":
+            patched.setattr(audit.lines, "append", failure)
+        else:
+            patched.setattr(collection, write, failure)
+        remembered = await mind.remember(turn)
+        after = {memory.id: memory for memory in await everything(collection)}
+
+    assert before.keys() <= after.keys()
+    assert [after[one].summary for one in before] == [memory.summary for memory in before.values()]
+    assert all(memory.summary.strip() for memory in after.values())
+    assert remembered.failed == bool(remembered.problems)
+    assert bool(await mind.unwritten.all()) == remembered.failed
+
+    await open_mind(unwritten=mind.unwritten, audit=audit).retry()
+
+    assert await mind.unwritten.all() == []
+    told = {memory.summary for memory in await everything(collection)}
+    assert {"Tomas: The sluice is open.", "Tomas: The sluice is closed."} <= told
+    assert "Nils: I found a silver coin at the ford." in told
+    assert any(summary.startswith("Greta: My barge lies at the quay by the mill") for summary in told)
