@@ -17,10 +17,13 @@ from simuverse import parts
 from simuverse.bench.ablation import FULL, ablations
 from simuverse.bench.changes import ChangesBench, measure_changes
 from simuverse.bench.dialogues import load_dialogues, paraphrases
+from simuverse.bench.hygiene import TURNS, HygieneBench, measure_hygiene
+from simuverse.bench.hygiene_table import hygiene_table
 from simuverse.bench.latency import SIZES, Latency, measure_latency
 from simuverse.bench.latency_table import latency_table
 from simuverse.bench.recall import SHIPPED, Measured, RecallBench, Share, measure_recall
 from simuverse.bench.silence import SilenceBench, measure_silence
+from simuverse.bench.soak import soak
 from simuverse.config import Settings, load
 from simuverse.errors import SettingsError
 from simuverse.memory.embedding import Embedder
@@ -113,6 +116,33 @@ def changes(
 
     measured = asyncio.run(measure())
     typer.echo(msgspec.json.encode(measured) if json else _changes_table(measured))
+
+
+@bench_app.command(epilog="Example: simuverse bench hygiene --turns 200")
+def hygiene(
+    turns: Annotated[
+        int, typer.Option("--turns", min=1, help="In which a character says again what came to mind.")
+    ] = TURNS,
+    soak_turns: Annotated[
+        int, typer.Option("--soak", min=0, help="Turns of the rehearsed village; 10000 take minutes, 0 none.")
+    ] = 0,
+    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+) -> None:
+    """What becomes of echoes, of one thing told in many words, and of facts that changed."""
+    settings = load(config, typed={"store": store, "embedder": embedder})
+
+    async def measure() -> HygieneBench:
+        async with _opened(settings) as (opened, embedding):
+            measured = await measure_hygiene(opened, embedding, turns=turns)
+        if not soak_turns:
+            return measured
+        return replace(measured, soak=await soak(soak_turns, embedder=settings.embedder, on_progress=_tell))
+
+    measured = asyncio.run(measure())
+    typer.echo(msgspec.json.encode(measured) if json else hygiene_table(measured))
 
 
 @bench_app.command(epilog="Example: simuverse bench silence --data dialogues")

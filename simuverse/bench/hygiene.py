@@ -20,6 +20,7 @@ from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.trace import Recollection, Remembered
 from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, wordings
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, Kind, Pair, labelled_pairs
+from simuverse.bench.soak import Soak
 from simuverse.config import Settings
 from simuverse.errors import StoreError, UsageError
 from simuverse.memory.changed_facts import replaced_by
@@ -113,6 +114,7 @@ class HygieneBench:
     changes: Changes
     loop: Loop
     duplicates: Duplicates
+    soak: Soak | None = None
 
 
 async def measure_hygiene(store: MemoryStore, embedder: Embedder, *, turns: int = TURNS) -> HygieneBench:

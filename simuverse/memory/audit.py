@@ -81,6 +81,14 @@ class _Settled:
     state: State
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Numbered:
+    """The latest number in a record of that size, so that it needn't be read through for each change."""
+
+    size: int
+    latest: int
+
+
 class AuditLog:
     """The changes of all owners of one store."""
 
@@ -88,6 +96,7 @@ class AuditLog:
         self.lines = lines
         # A change reads, then writes what rests on it, with awaits in between.
         self._turn = asyncio.Lock()
+        self._numbered: _Numbered | None = None
 
     @classmethod
     def beside(cls, store: Path | None) -> Self:
@@ -133,13 +142,24 @@ class AuditLog:
 
     async def intend(self, change: Change) -> Change:
         """Writes it down, to last when this returns, and gives it its number."""
-        change = replace(change, number=max((one.number for one in await self.changes()), default=0) + 1)
-        await self.lines.append(_encoded(change))
+        if self._numbered is None or self._numbered.size != await self.lines.size():
+            latest = max((one.number for one in await self.changes()), default=0)
+            self._numbered = _Numbered(size=await self.lines.size(), latest=latest)
+        change = replace(change, number=self._numbered.latest + 1)
+        await self._append(_encoded(change))
+        self._numbered = replace(self._numbered, latest=change.number)
         return change
 
     async def settle(self, change: Change, state: State) -> Change:
-        await self.lines.append(msgspec.json.encode(_Settled(settles=change.number, state=state)))
+        await self._append(msgspec.json.encode(_Settled(settles=change.number, state=state)))
         return replace(change, state=state)
+
+    async def _append(self, line: bytes) -> None:
+        """What others append meanwhile shows in the size, and then the record is read again before the next number."""
+        alone = self._numbered is not None and self._numbered.size == await self.lines.size()
+        await self.lines.append(line)
+        if self._numbered is not None and alone:
+            self._numbered = replace(self._numbered, size=await self.lines.size())
 
     async def lines_of(self, owner: str | None = None) -> list[bytes]:
         """As they stand in the record: all, or those of one owner's changes and what settles them.

@@ -46,6 +46,10 @@ class Lines(Protocol):
         """Nobody else appends meanwhile, as far as that can be seen to."""
         ...
 
+    async def size(self) -> int:
+        """Another number whenever a line was appended, whoever did it."""
+        ...
+
     async def read(self) -> list[bytes]: ...
 
     async def append(self, *lines: bytes) -> None: ...
@@ -66,6 +70,9 @@ class KeptLines:
 
     def held(self) -> AbstractAsyncContextManager[None]:
         return nullcontext()
+
+    async def size(self) -> int:
+        return len(self._lines)
 
     async def read(self) -> list[bytes]:
         return list(self._lines)
@@ -107,6 +114,9 @@ class FileLines:
         finally:
             await lock.release()
 
+    async def size(self) -> int:
+        return await asyncio.to_thread(self._size)
+
     async def read(self) -> list[bytes]:
         return await asyncio.to_thread(self._read)
 
@@ -116,6 +126,10 @@ class FileLines:
     async def replace(self, lines: Mapping[int, bytes]) -> None:
         """All of it or nothing, also when the machine stops in between."""
         await asyncio.to_thread(self._replace, lines)
+
+    def _size(self) -> int:
+        with self._refusals():
+            return self.path.stat().st_size if self.path.exists() else 0
 
     def _read(self) -> list[bytes]:
         with self._refusals():
@@ -170,11 +184,16 @@ class StoredLines:
     def held(self) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
+    async def size(self) -> int:
+        if LEDGER not in await self._store.owners():
+            return 0
+        return await (await self._store.collection(LEDGER)).count()
+
     async def read(self) -> list[bytes]:
         return [memory.summary.encode() for memory in await self._memories()]
 
     async def append(self, *lines: bytes) -> None:
-        begin = len(await self._memories())
+        begin = await self.size()
         entries: list[Entry] = []
         for number, line in enumerate(lines, start=begin):
             at = _FIRST + timedelta(microseconds=number)
