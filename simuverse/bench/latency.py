@@ -12,23 +12,21 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from simuverse import parts
 from simuverse.bench.client_latency import ClientLatency, measure_client
+from simuverse.bench.invented_entries import START, embedded, invented_entries
 from simuverse.bench.invented_texts import InventedTexts
-from simuverse.bench.timing import Spread, spread, timed, write_speed
+from simuverse.bench.timing import Spread, process_mb, spread, timed, write_speed
 from simuverse.errors import UsageError
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.embedding import Embedder, Vectors
 from simuverse.memory.recall import RecallSettings, recall
-from simuverse.memory.records import Category, Memory, MemoryQuery, Provenance, SearchType, Source, memory_id
-from simuverse.memory.store import OVER_FETCH, Entry, MemoryCollection, MemoryStore, SearchRequest
+from simuverse.memory.records import MemoryQuery, SearchType
+from simuverse.memory.store import OVER_FETCH, MemoryCollection, MemoryStore, SearchRequest
 
 if TYPE_CHECKING:
     from simuverse.memory.stores.weaviate_bare import BareCalls
@@ -40,8 +38,6 @@ QUERIES = 100
 """Recalls timed at each size: enough for a 95th percentile that five of them lie above."""
 
 AGENTS = 4
-_EMBEDDED_AT_ONCE = 1_000
-_START = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,15 +145,10 @@ async def _measure_size(
     """
     on_progress(f"{size} memories: embedding")
     summaries = texts.draw(size)
-    vectors = np.concatenate(
-        [await embedder.embed(summaries[at : at + _EMBEDDED_AT_ONCE]) for at in range(0, size, _EMBEDDED_AT_ONCE)]
-    )
+    vectors = await embedded(embedder, summaries)
     questions = [text.removesuffix(".") for text in texts.draw(queries)]
     on_progress(f"{size} memories: writing")
-    entries = [
-        Entry(memory=_memory(collection.owner, number, text), vector=vector)
-        for number, (text, vector) in enumerate(zip(summaries, vectors, strict=True))
-    ]
+    entries = invented_entries(collection.owner, summaries, vectors)
     writes = await write_speed(entries, collection.add)
     before = _resident_mb()
     on_progress(f"{size} memories: recalling")
@@ -171,14 +162,14 @@ async def _measure_size(
     first_search = 1000 * (perf_counter() - started)
     after = _resident_mb()
 
-    now, settings = _START + timedelta(minutes=size), RecallSettings()
+    now, settings = START + timedelta(minutes=size), RecallSettings()
 
     async def recall_one(question: str) -> None:
         await recall([MemoryQuery(text=question)], collection=collection, embedder=embedder, now=now, settings=settings)
 
     recalled = await timed(questions, recall_one)
     at_once = await timed(questions, recall_one, at_once=AGENTS)
-    embedded = await timed(questions, lambda question: embedder.embed([question], kind="query"))
+    embed_times = await timed(questions, lambda question: embedder.embed([question], kind="query"))
     searched = await timed(requests, collection.search)
     on_progress(f"{size} memories: the bare work")
     bare = parts.bare_calls(collection)
@@ -190,7 +181,7 @@ async def _measure_size(
     return SizeLatency(
         size=size,
         recall=spread(recalled),
-        embed=spread(embedded),
+        embed=spread(embed_times),
         search=spread(searched),
         at_once=spread(at_once),
         matrix=spread(matrix),
@@ -202,22 +193,6 @@ async def _measure_size(
         batch_writes=writes.batch,
         memory_mb=None if before is None or after is None else after - before,
         client=by_client,
-    )
-
-
-def _memory(owner: str, number: int, text: str) -> Memory:
-    at = _START + timedelta(minutes=number)
-    return Memory(
-        id=memory_id(owner, "bench", number),
-        owner=owner,
-        summary=text,
-        category=list(Category)[number % len(Category)],
-        importance=number % 10 + 1,
-        created_at=at,
-        last_accessed_at=at,
-        provenance=Provenance(source=Source.OBSERVED),
-        episode=f"episode {number // 20}",
-        position=number % 20,
     )
 
 
@@ -246,9 +221,5 @@ def _timed_fts(texts: Sequence[str], questions: Sequence[str]) -> list[float]:
 
 
 def _resident_mb() -> float | None:
-    """Memory of this process that is in RAM now, in megabytes; known on Linux only."""
     gc.collect()
-    statm = Path("/proc/self/statm")
-    if not statm.exists():
-        return None
-    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return process_mb(os.getpid())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 
@@ -68,3 +70,11 @@ async def write_speed(items: Sequence[T], write: Callable[[Sequence[T]], Awaitab
     for at in range(0, len(rest), BATCH):
         await write(rest[at : at + BATCH])
     return WriteSpeed(single=len(singles) / single_seconds, batch=len(rest) / (perf_counter() - started))
+
+
+def process_mb(pid: int) -> float | None:
+    """Memory of a process that is in RAM now, in megabytes; None where it can't be told."""
+    statm = Path(f"/proc/{pid}/statm")
+    if not statm.exists():
+        return None
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

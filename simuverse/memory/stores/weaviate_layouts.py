@@ -78,23 +78,24 @@ async def open_layout(connection: Connection, making: Making, wanted: Layout | N
     Raises:
         StoreMismatch: another one than is wanted is there.
     """
-    tenants = await _has_tenants(connection, making)
-    if tenants and wanted is Layout.COLLECTIONS:
+    collections, tenants = CollectionPerOwner(connection, making), TenantPerOwner(connection, making)
+    made = await tenants.is_made()
+    there: Layout | None = None
+    if made and await tenants.owners():
+        there = Layout.TENANTS
+    elif (made or wanted is Layout.TENANTS) and await collections.owners():
+        there = Layout.COLLECTIONS
+    if there and wanted and there is not wanted:
+        kept = {
+            Layout.TENANTS: f"tenants of the one collection {making.prefix}",
+            Layout.COLLECTIONS: "collections of their own",
+        }
         raise StoreMismatch(
-            f"At {connection.address.url} owners are tenants of the one collection {making.prefix}, not collections of "
-            "their own: leave layout=collections out, or name another server."
+            f"At {connection.address.url} owners are {kept[there]}, not {kept[wanted]}: leave layout={wanted} out, or "
+            "name another server."
         )
-    if tenants:
-        return TenantPerOwner(connection, making)
-    layout = CollectionPerOwner(connection, making)
-    if wanted is not Layout.TENANTS:
-        return layout
-    if await layout.owners():
-        raise StoreMismatch(
-            f"At {connection.address.url} every owner has a collection of its own, so none can be a tenant: leave "
-            "layout=tenants out, or name another server."
-        )
-    return TenantPerOwner(connection, making)
+    chosen = wanted or there or (Layout.TENANTS if made else Layout.COLLECTIONS)
+    return tenants if chosen is Layout.TENANTS else collections
 
 
 class CollectionPerOwner:
@@ -109,7 +110,7 @@ class CollectionPerOwner:
         marks = self._making.marks(owner)
         config = await config_of(self._connection, name)
         if config is None:
-            if await _has_tenants(self._connection, self._making):
+            if await TenantPerOwner(self._connection, self._making).owners():
                 raise StoreMismatch(
                     f"At {self._connection.address.url} owners are tenants by now, which they weren't when this store "
                     "was opened: open it again."
@@ -169,8 +170,13 @@ class TenantPerOwner:
             await self._make(tenant)
         return Partition(self._collection, tenant)
 
+    async def is_made(self) -> bool:
+        """Whether the collection for all is there, be it without tenants."""
+        config = await config_of(self._connection, self._collection)
+        return config is not None and config.multi_tenancy_config.enabled and Marks.read(config.description) is not None
+
     async def owners(self) -> list[str]:
-        if await config_of(self._connection, self._collection) is None:
+        if not await self.is_made():
             return []
         tenants = await self._connection.look_up(lambda client: client.collections.use(self._collection).tenants.get())
         named = [owner for owner in map(owner_of_tenant, tenants) if owner is not None]
@@ -265,11 +271,6 @@ async def made(
     if config is None:
         raise StoreRefused(f"{connection.description}: collection {name} was made and is gone again; try once more.")
     return config
-
-
-async def _has_tenants(connection: Connection, making: Making) -> bool:
-    config = await config_of(connection, making.prefix)
-    return config is not None and config.multi_tenancy_config.enabled and Marks.read(config.description) is not None
 
 
 def _still_there(connection: Connection, what: str) -> StoreRefused:
