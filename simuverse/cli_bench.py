@@ -15,6 +15,7 @@ import typer
 
 from simuverse import parts
 from simuverse.bench.ablation import FULL, ablations
+from simuverse.bench.agents import AGENTS, MEMORIES, AgentsBench, agents_table, measure_agents
 from simuverse.bench.changes import ChangesBench, measure_changes
 from simuverse.bench.dialogues import load_dialogues, paraphrases
 from simuverse.bench.hygiene import TURNS, HygieneBench, measure_hygiene
@@ -55,8 +56,7 @@ def latency(
     except ValueError:
         raise SettingsError(f"--sizes takes whole numbers by commas, such as 1000,10000, not {sizes!r}") from None
     settings = load(config, typed={"embedder": embedder})
-    names: list[str | None] = [*stores] if stores else [settings.store]
-    named = [replace(settings, store=None if name == "sqlite" else name) for name in names]
+    named = _stores(stores, settings)
 
     async def measure() -> list[Latency]:
         measured: list[Latency] = []
@@ -67,6 +67,50 @@ def latency(
 
     measured = asyncio.run(measure())
     typer.echo(msgspec.json.encode(measured) if json else latency_table(measured))
+
+
+@bench_app.command(epilog="Example: simuverse bench agents --agents 50 --store memory:")
+def agents(
+    number: Annotated[int, typer.Option("--agents", help="How many.")] = AGENTS,
+    memories: Annotated[int, typer.Option("--memories", help="How many each has.")] = MEMORIES,
+    stores: Annotated[
+        list[str] | None, typer.Option("--store", help="Again for others beside it. By default a new file.")
+    ] = None,
+    servers: Annotated[
+        list[int] | None, typer.Option("--server", help="Process of each store's server, to read its memory from.")
+    ] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+) -> None:
+    """Many agents in one store: making, filling, asking and erasing them, and the memory of the server.
+
+    The store must be empty, as all that is in it afterwards is erased.
+    """
+    settings = load(config, typed={"embedder": embedder})
+    named = _stores(stores, settings)
+    pids: list[int | None] = [*servers] if servers else [None for _ in named]
+    if len(pids) != len(named):
+        raise SettingsError(f"--server is given {len(pids)} times and --store {len(named)}: one for each, or none")
+
+    async def measure() -> list[AgentsBench]:
+        measured: list[AgentsBench] = []
+        for one, pid in zip(named, pids, strict=True):
+            async with _opened(one) as (opened, embedding):
+                measured.append(
+                    await measure_agents(
+                        opened,
+                        embedding,
+                        agents=number,
+                        memories=memories,
+                        server=pid,
+                        on_progress=_tell,
+                    )
+                )
+        return measured
+
+    measured = asyncio.run(measure())
+    typer.echo(msgspec.json.encode(measured) if json else agents_table(measured))
 
 
 @bench_app.command(epilog="Example: simuverse bench recall --ablate")
@@ -166,6 +210,12 @@ def silence(
 
     measured = asyncio.run(measure())
     typer.echo(msgspec.json.encode(measured) if json else _silence_table(measured))
+
+
+def _stores(typed: list[str] | None, settings: Settings) -> list[Settings]:
+    """Settings for each store that was named; ``sqlite`` is a new file."""
+    names: list[str | None] = [*typed] if typed else [settings.store]
+    return [replace(settings, store=None if name == "sqlite" else name) for name in names]
 
 
 @asynccontextmanager
