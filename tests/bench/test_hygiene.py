@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, wordings
+from simuverse.bench.hygiene import measure_hygiene
+from simuverse.bench.hygiene_table import hygiene_table
+from simuverse.bench.labelled_pairs import KINDS, LISTENER, labelled_pairs
+from simuverse.bench.soak import soak
+from simuverse.errors import UsageError
+from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
+from simuverse.memory.store import MemoryStore
+from simuverse.memory.stores.sqlite import SQLiteStore
+
+
+@pytest.fixture
+async def embedder() -> WordLlamaEmbedder:
+    return await WordLlamaEmbedder.open()
+
+
+@pytest.fixture
+async def store(embedder: WordLlamaEmbedder) -> AsyncIterator[MemoryStore]:
+    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
+    yield store
+    await store.aclose()
+
+
+def test_the_pairs_are_three_hundred_each_once_and_told_by_somebody() -> None:
+    pairs = labelled_pairs()
+    assert len(pairs) == len(set(pairs)) == 300
+    assert {pair.kind for pair in pairs} == set(KINDS)
+    for pair in pairs:
+        assert pair.known.speaker
+        assert pair.draft.speaker
+        assert pair.known != pair.draft
+
+
+def test_every_form_says_the_same_again() -> None:
+    fact = "Mira: My brother mends clocks in a shop behind the market."
+    told = {form: in_other_words(form, fact, (), listener="Ada", turn=0) for form in ECHOED}
+    assert told["verbatim"].text == "Your brother mends clocks in a shop behind the market."
+    assert told["with a frame"].text.startswith("As you said, your brother")
+    assert told["turned round"].text == "In a shop behind the market, your brother mends clocks."
+    assert told["cut short"].text == "Your brother mends clocks."
+    assert told["quoted"].speaker == "Mira"
+    assert {one.speaker for form, one in told.items() if form != "quoted"} == {"Ada"}
+    assert can_be_turned("My brother mends clocks.")
+    assert not can_be_turned("Mon oncle vend des pommes.")
+
+
+def test_an_event_is_worded_twenty_times_each_otherwise() -> None:
+    for event in EVENTS:
+        assert len(set(wordings(event, 20))) == 20
+
+
+async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder: WordLlamaEmbedder) -> None:
+    measured = await measure_hygiene(store, embedder, turns=60)
+    for kind in ("new", "changed", "contradicting"):
+        assert measured.fates[kind]["refused"] == measured.fates[kind]["merged"] == 0
+    restated = measured.fates["restated"]
+    assert restated["refused"] + restated["merged"] >= 60
+    assert measured.fates["changed"]["replaced"] >= 40
+    assert measured.changes.unrelated_replaced == 0
+    assert measured.changes.unrelated > 400
+    assert [one.recall for one in measured.curve] == sorted((one.recall for one in measured.curve), reverse=True)
+    assert measured.loop.restated == 60
+    assert sum(measured.loop.stored.values()) <= 3
+    assert measured.duplicates.most <= 4
+    assert await store.owners() == []
+    assert "what becomes of the second sentence" in hygiene_table(measured)
+
+
+async def test_memories_of_the_listener_are_left_alone(store: MemoryStore, embedder: WordLlamaEmbedder) -> None:
+    await store.collection(LISTENER)
+    with pytest.raises(UsageError, match="already holds memories"):
+        await measure_hygiene(store, embedder, turns=1)
+    assert await store.owners() == [LISTENER]
+
+
+async def test_a_soaked_village_stores_no_echo_and_ever_less() -> None:
+    measured = await soak(1_000, embedder="hashing")
+    assert measured.turns == 1_000
+    assert measured.echoes == 0
+    first, *_, last = measured.stages
+    assert last.written < first.written / 2
+    assert last.current - measured.stages[-2].current < first.current / 2
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+async def test_ten_thousand_turns_stay_flat() -> None:
+    measured = await soak(10_000)
+    assert measured.echoes == 0
+    second, *_, last = measured.stages[1:]
+    assert last.written <= second.written
+    assert last.current <= 1.2 * second.current
+    if last.process_mb is not None and second.process_mb is not None:
+        assert last.process_mb < 1.2 * second.process_mb
