@@ -129,7 +129,7 @@ async def _reembed(source: str, settings: Settings, *, drop_old: bool, again: bo
     embedder = await parts.open_embedder(settings.embedder, settings)
     wanted = EmbedderRecord(name=embedder.name, dimension=embedder.dimension)
     try:
-        async with open_source(source, settings) as store:
+        async with open_source(source, settings, whole=True) as store:
             before = set((await store.embedders()).values())
             if before <= {wanted} and not again:
                 typer.echo(f"all vectors of {store.name} are of {wanted} already")
@@ -155,7 +155,7 @@ def rebuild(
 
 
 async def _rebuild(source: str, settings: Settings, *, drop_old: bool, force: bool) -> None:
-    async with open_source(source, settings) as store:
+    async with open_source(source, settings, whole=True) as store:
         damage, checked = await _examined(store)
         if not force and not damage and not any(one.faults for one in checked):
             typer.echo(f"{store.name} is sound, so nothing needs to be made anew; --force does it all the same")

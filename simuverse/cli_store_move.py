@@ -40,7 +40,7 @@ def export(
 async def _export(source: str, settings: Settings, out: Path | None, agent: str | None) -> None:
     if out is not None and out.exists():
         raise UsageError(f"{out} is there already, and nothing is overwritten. Name another file with --out")
-    async with open_source(source, settings) as store:
+    async with open_source(source, settings, whole=True) as store:
         if out is None:
             async for line in _lines(store, agent, None):
                 typer.echo(line)
@@ -110,7 +110,7 @@ def migrate(source: Source, target: Target, agent: Agent = None, merge: Merge = 
 
 
 async def _migrate(source: str, target: str, settings: Settings, agent: str | None, *, merge: bool) -> Carried:
-    async with open_source(source, settings) as store:
+    async with open_source(source, settings, whole=True) as store:
         records = list((await chosen(store, agent)).values())
         if not records:
             raise UsageError(f"{source} holds no agents, so there is nothing to carry")

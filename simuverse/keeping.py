@@ -9,6 +9,7 @@ from pathlib import Path
 
 from simuverse import parts, wiring
 from simuverse.config import Settings
+from simuverse.errors import StoreUnavailable
 from simuverse.memory.kept import EmbedderRecord, KeptStore
 from simuverse.world.journal import OUTBOX
 
@@ -16,19 +17,23 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def open_source(source: str, settings: Settings, *, read_only: bool = True) -> AsyncGenerator[KeptStore]:
-    """A store that is there.
+async def open_source(source: str, settings: Settings, *, whole: bool = False) -> AsyncGenerator[KeptStore]:
+    """A store that is there. Nothing of a file is changed.
 
     Args:
-        read_only: of a file: nothing in it is changed.
+        whole: what waits in a run folder is brought out first; otherwise it is only said that something waits.
 
     Raises:
-        UsageError: there is none. StoreError: it can't be used.
+        UsageError: there is none, or the run whose memories wait is under way. StoreError: it can't be used, or doesn't
+            take what waits.
     """
     name, _ = wiring.names_behind(source, settings)
     if (waiting := Path(source) / OUTBOX).exists():
-        _log.warning("memories wait in %s and aren't in the store yet: simuverse store deliver %s", waiting, source)
-    store = await parts.open_kept(name, settings, read_only=read_only)
+        if whole:
+            await _bring_out(source, settings)
+        else:
+            _log.warning("memories wait in %s and aren't in the store yet: simuverse store deliver %s", waiting, source)
+    store = await parts.open_kept(name, settings, read_only=True)
     try:
         yield store
     finally:
@@ -48,6 +53,12 @@ async def open_target(target: str, settings: Settings, *, new: EmbedderRecord | 
         yield store
     finally:
         await store.aclose()
+
+
+async def _bring_out(source: str, settings: Settings) -> None:
+    backlog, _ = await wiring.deliver(source, settings)
+    if backlog.waiting:
+        raise StoreUnavailable(f"{source}: {backlog.sentence}. Nothing was done; start again when it takes them")
 
 
 def _is_folder(target: str) -> bool:

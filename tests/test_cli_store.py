@@ -11,8 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
+from simuverse.memory.outbox_file import Added, OutboxFile
+from simuverse.world.journal import LOCK, OUTBOX
 from tests.commands import Here, finish, start
+from tests.contracts.memory_reference import memory
 
 
 @pytest.fixture
@@ -184,6 +188,31 @@ def test_nothing_to_carry_and_no_such_agent_are_told(here: Here, ada: Here) -> N
     ada("agents", "sqlite:ada.db", "delete", "Ada", "--yes")
     empty = ada("store", "migrate", "sqlite:ada.db", "sqlite:b.db")
     assert (empty.code, "holds no agents" in empty.err) == (2, True)
+
+
+# What waits in a run folder
+
+RUN = ("run", "--ticks", "2", "--out", "run1", "--embedder", "hashing")
+
+
+def test_what_waits_in_a_run_is_brought_out_before_it_is_carried(here: Here, tmp_path: Path) -> None:
+    here(*RUN)
+    waiting = memory("The bell rang.", 0)
+    OutboxFile(tmp_path / "run1" / OUTBOX).append("Jade", Added(memories=(waiting,)), {})
+    assert here("store", "migrate", "run1", "sqlite:all.db").code == 0
+    assert str(waiting.id) in here("store", "export", "sqlite:all.db").out
+    assert not (tmp_path / "run1" / OUTBOX).exists()
+
+
+def test_of_a_run_under_way_that_holds_back_memories_nothing_is_carried(here: Here, tmp_path: Path) -> None:
+    here(*RUN)
+    OutboxFile(tmp_path / "run1" / OUTBOX).append("Jade", Added(memories=(memory("The bell rang.", 0),)), {})
+    with FileLock(tmp_path / "run1" / LOCK):
+        for words in (("export", "run1"), ("migrate", "run1", "sqlite:all.db"), ("rebuild", "run1")):
+            ended = here("store", *words)
+            assert (ended.code, "it brings out itself what waits there" in ended.err) == (2, True)
+        assert here("store", "check", "run1").code == 0
+    assert not (tmp_path / "all.db").exists()
 
 
 # Reembed
