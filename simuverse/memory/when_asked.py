@@ -78,7 +78,7 @@ _ENGLISH = _Speech(
     past=_set("did was were had have has ve didn wasn weren hadn haven hasn happened"),
     present=_set(
         "is are am do does don doesn isn aren can could would should shall will may might must ll re wouldn couldn "
-        "shouldn won cannot"
+        "shouldn cannot"
     ),
     to_come=_set("will ll shall would should going gonna want wants planning plans plan expected supposed"),
     news=re.compile(r"\b(?:new|news|latest|happen\w*|going on|up to)\b", re.IGNORECASE),
@@ -200,11 +200,14 @@ def _of_sentence(sentence: str, *, now: datetime, zone: tzinfo, owner: str, lang
     speech = _SPEECH.get(language, _ENGLISH)
     framed = speech.frames.search(sentence) is not None
     plain = speech.frames.sub(lambda frame: " " * len(frame.group()), sentence)
-    verbs = [word.group().casefold() for word in _WORD.finditer(plain)]
+    every = times_spoken(sentence, now=now, zone=zone, language=language)
+    verbs = [word.casefold() for word in _WORD.findall(_without(plain, every))]
     tense = _tense(verbs, speech)
+    if tense == "present":
+        every = times_spoken(sentence, now=now, zone=zone, forward=True, language=language)
     spoken = [
         time
-        for time in times_spoken(sentence, now=now, zone=zone, forward=tense == "present", language=language)
+        for time in every
         if (time.window.since is None or time.window.since < now)
         and not (time.purpose and time.window.until is not None)
     ]
@@ -238,6 +241,8 @@ def _tense(verbs: Sequence[str], speech: _Speech) -> str:
     for place, word in enumerate(verbs):
         if word in speech.past:
             return "past"
+        if word == "won" and verbs[place + 1 : place + 2] == ["t"]:
+            return "present"
         if word in speech.present or (speech.past and word == "s" and verbs[place - 1] in speech.openings):
             return "present"
         if not speech.past and word in speech.to_come:

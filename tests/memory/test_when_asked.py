@@ -59,6 +59,7 @@ def test_with_nothing_else_asked_a_time_is_listed(text: str) -> None:
         ("Do you remember the dog we saw last Tuesday?", "Do you remember the dog we saw?"),
         ("On Monday evening, what did Mira sing?", ", what did Mira sing?"),
         ("How was work yesterday?", "How was work?"),
+        ("Who won a prize in May of last year?", "Who won a prize?"),
         ("Have you seen my ball today?", "Have you seen my ball?"),
         ("Is it true that you met Mira yesterday?", "Is it true that you met Mira?"),
         ("Was hat Mira gestern über die Fähre gesagt?", "Was hat Mira über die Fähre gesagt?"),
