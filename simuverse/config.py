@@ -63,6 +63,8 @@ class Settings:
         concurrency: agents that think at once, 1 or more.
         memory: False switches every subconscious off.
         preset: how the three factors are weighed.
+        zone: whose days and hours are meant where a text speaks of a time, such as ``Europe/Berlin``. None: that of the
+            scenario's start, else UTC.
         capacity: memories that an agent keeps at most; 0: as many as there are.
         model_timeout: seconds for one call of a model.
         model_calls: calls to one provider at once; 0: 2 for local ones, 8 for others.
@@ -78,6 +80,7 @@ class Settings:
     concurrency: int = 8
     memory: bool = True
     preset: str = "balanced"
+    zone: str | None = None
     capacity: int = 0
     model_timeout: float = 120.0
     model_calls: int = 0

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 
 from simuverse import __version__
@@ -21,7 +22,7 @@ from simuverse.config import Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent, UsageError
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.audit_lines import LEDGER
-from simuverse.memory.clock import Clock, ManualClock, SystemClock
+from simuverse.memory.clock import Clock, ManualClock, SystemClock, time_zone
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.ledger import Ledger
 from simuverse.memory.outbox import NO_BACKLOG, Backlog, Outbox
@@ -155,7 +156,7 @@ async def open_subconscious(
         UsageError, StoreError, EmbedderError: what was asked for can't be had.
     """
     settings = settings or load()
-    recall = recall or RecallSettings(preset=preset(settings.preset))
+    recall = recall or RecallSettings(preset=preset(settings.preset), zone=time_zone(settings.zone))
     async with AsyncExitStack() as stack:
         if embedder is None or isinstance(embedder, str):
             embedder = await open_embedder(embedder or settings.embedder, settings)
@@ -313,7 +314,8 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
         folder: of the run; None keeps no record, and memories in memory unless the settings name a store.
     """
     scenario = scenarios.load(settings.scenario)
-    recall = RecallSettings(preset=preset(settings.preset))
+    zone = time_zone(settings.zone) if settings.zone else scenario.start.tzinfo or UTC
+    recall = RecallSettings(preset=preset(settings.preset), zone=zone)
     second = subconscious_name(settings)
     async with AsyncExitStack() as stack:
         model = await open_model(settings.model, settings)

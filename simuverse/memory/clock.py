@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from simuverse.errors import SettingsError
 
 
 class Clock(Protocol):
@@ -34,6 +37,24 @@ class ManualClock:
 
     def set(self, time: datetime) -> None:
         self.time = require_aware(time, "the clock's time")
+
+
+def time_zone(name: str | None) -> tzinfo:
+    """Args:
+        name: of the IANA database; None: UTC.
+
+    Raises:
+        SettingsError: there is none of that name, or no database.
+    """
+    if name is None:
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SettingsError(
+            f"zone {name!r} isn't a time zone that this machine knows. Names are such as Europe/Berlin or UTC; where all "
+            "are unknown, pip install tzdata"
+        ) from error
 
 
 def require_aware(time: datetime, what: str) -> datetime:
