@@ -67,7 +67,7 @@ _COUNTED = re.compile(r"\b(?:is|are|am|lies|weighs?|costs?|owes?|pays?|have|has|
 """Verbs by which one number or date holds at a time. What leaves or meets at a time may do so at another as well."""
 
 _HOME = re.compile(
-    r"(?P<who>\bi|\bwe|\b(?:my|our) [\w ]+?|[A-Z]\w+)(?: have| has|['’]ve|['’]s)?(?: just| recently| finally)?"
+    r"(?P<who>\bi|\bwe|\b(?:my|our) [\w ]+?|\b[A-Z]\w+)(?: have| has|['’]ve|['’]s)?(?: just| recently| finally)?"
     r" (?:live|lives|(?:am|is|are) living|moved?)(?: from (?P<old>[\w ]+?))? (?:in|to|into|at)"
     r" (?P<where>[\w' -]+?)(?=[.,;!]|$| and | but | last | now| these | since | for | with | in )",
     re.IGNORECASE,
@@ -129,6 +129,8 @@ def replaced_by(old: Statement, new: Statement) -> Replacement | None:
 
 def held_before(new: Statement) -> str:
     """Words by which to look for what a statement may replace, where it need not share any with it; else empty."""
+    if not _tells_one_fact(new):
+        return ""
     if _HOME.search(new.text) and "moved" in new.spoken:
         return "live lives home moved"
     return new.text if new.changes else ""
