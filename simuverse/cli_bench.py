@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +10,6 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse import parts
 from simuverse.bench.ablation import FULL, ablations
 from simuverse.bench.agents import AGENTS, MEMORIES, AgentsBench, agents_table, measure_agents
 from simuverse.bench.changes import ChangesBench, measure_changes
@@ -25,16 +21,18 @@ from simuverse.bench.latency_table import latency_table
 from simuverse.bench.recall import SHIPPED, Measured, RecallBench, Share, measure_recall
 from simuverse.bench.silence import SilenceBench, measure_silence
 from simuverse.bench.soak import soak
+from simuverse.cli_bench_events import depth, importance
+from simuverse.cli_bench_parts import opened_parts, tell
 from simuverse.config import Settings, load
 from simuverse.errors import SettingsError
-from simuverse.memory.embedding import Embedder
-from simuverse.memory.store import MemoryStore
 
 bench_app = typer.Typer(
     no_args_is_help=True,
     help="Measure. Figures depend on the machine; ratios less so.",
     epilog="Example: simuverse bench latency --sizes 1000",
 )
+bench_app.command(epilog="Example: simuverse bench depth --sizes 5000")(depth)
+bench_app.command(epilog="Example: simuverse bench importance --model ollama:qwen3:4b")(importance)
 
 
 @bench_app.command(epilog="Example: simuverse bench latency --sizes 1000,10000 --store sqlite --store memory:")
@@ -61,8 +59,8 @@ def latency(
     async def measure() -> list[Latency]:
         measured: list[Latency] = []
         for one in named:
-            async with _opened(one) as (opened, embedding):
-                measured.append(await measure_latency(opened, embedding, sizes=wanted, on_progress=_tell))
+            async with opened_parts(one) as (opened, embedding):
+                measured.append(await measure_latency(opened, embedding, sizes=wanted, on_progress=tell))
         return measured
 
     measured = asyncio.run(measure())
@@ -96,7 +94,7 @@ def agents(
     async def measure() -> list[AgentsBench]:
         measured: list[AgentsBench] = []
         for one, pid in zip(named, pids, strict=True):
-            async with _opened(one) as (opened, embedding):
+            async with opened_parts(one) as (opened, embedding):
                 measured.append(
                     await measure_agents(
                         opened,
@@ -104,7 +102,7 @@ def agents(
                         agents=number,
                         memories=memories,
                         server=pid,
-                        on_progress=_tell,
+                        on_progress=tell,
                     )
                 )
         return measured
@@ -133,9 +131,9 @@ def recall(
     sources["paraphrase"] = paraphrases()
 
     async def measure() -> RecallBench:
-        async with _opened(settings) as (opened, embedding):
+        async with opened_parts(settings) as (opened, embedding):
             wanted = ablations() if ablate else None
-            return await measure_recall(sources, opened, embedding, settings=wanted, on_progress=_tell)
+            return await measure_recall(sources, opened, embedding, settings=wanted, on_progress=tell)
 
     measured = asyncio.run(measure())
     if json:
@@ -155,7 +153,7 @@ def changes(
     settings = load(config, typed={"store": store, "embedder": embedder})
 
     async def measure() -> ChangesBench:
-        async with _opened(settings) as (opened, embedding):
+        async with opened_parts(settings) as (opened, embedding):
             return await measure_changes(opened, embedding)
 
     measured = asyncio.run(measure())
@@ -179,11 +177,11 @@ def hygiene(
     settings = load(config, typed={"store": store, "embedder": embedder})
 
     async def measure() -> HygieneBench:
-        async with _opened(settings) as (opened, embedding):
+        async with opened_parts(settings) as (opened, embedding):
             measured = await measure_hygiene(opened, embedding, turns=turns)
         if not soak_turns:
             return measured
-        return replace(measured, soak=await soak(soak_turns, embedder=settings.embedder, on_progress=_tell))
+        return replace(measured, soak=await soak(soak_turns, embedder=settings.embedder, on_progress=tell))
 
     measured = asyncio.run(measure())
     typer.echo(msgspec.json.encode(measured) if json else hygiene_table(measured))
@@ -205,8 +203,8 @@ def silence(
     sources["paraphrase"] = paraphrases()
 
     async def measure() -> SilenceBench:
-        async with _opened(settings) as (opened, embedding):
-            return await measure_silence(sources, opened, embedding, on_progress=_tell)
+        async with opened_parts(settings) as (opened, embedding):
+            return await measure_silence(sources, opened, embedding, on_progress=tell)
 
     measured = asyncio.run(measure())
     typer.echo(msgspec.json.encode(measured) if json else _silence_table(measured))
@@ -216,25 +214,6 @@ def _stores(typed: list[str] | None, settings: Settings) -> list[Settings]:
     """Settings for each store that was named; ``sqlite`` is a new file."""
     names: list[str | None] = [*typed] if typed else [settings.store]
     return [replace(settings, store=None if name == "sqlite" else name) for name in names]
-
-
-@asynccontextmanager
-async def _opened(settings: Settings) -> AsyncGenerator[tuple[MemoryStore, Embedder], None]:
-    """The embedder, and the store that the settings name or one that is gone afterwards."""
-    with tempfile.TemporaryDirectory() as scratch:
-        embedder = await parts.open_embedder(settings.embedder, settings)
-        try:
-            store = await parts.open_store(settings.store or f"sqlite:{scratch}/bench.db", embedder, settings)
-            try:
-                yield store, embedder
-            finally:
-                await store.aclose()
-        finally:
-            await embedder.aclose()
-
-
-def _tell(step: str) -> None:
-    typer.echo(step, err=True)
 
 
 def _recall_table(measured: RecallBench) -> str:

@@ -6,7 +6,8 @@ importance.
 
 Importance, 1 to 10, is how much it tells. A greeting or a question 1, a sight 3, anything else 2 and 1 more for every
 six words that a search looks at, up to 6; 1 more for what answers a question, for a figure or a name, for a feeling; 2
-for a promise or plan; at least 8 for one of life's events.
+for a promise or plan; at least 6 for what turns a month or a year of one's life, such as another job, at least 8 for
+one of life's events, and 1 more where such a thing is of one's family.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
+from simuverse.agents.life_events import how_much_it_changes
 from simuverse.agents.turn import Observation, Outcome, ToolCall, Utterance
 from simuverse.memory.analysis import tokens
 from simuverse.memory.records import (
@@ -33,33 +35,13 @@ BY_RULE = "by_rule"
 _FEW_TOKENS = 3
 _PLAIN = 2
 
-LITTLE, SIGHT, LIFE_EVENT = 1, 3, 8
-"""Importance of greetings and questions, of things seen, and at least of life's events."""
+LITTLE, SIGHT = 1, 3
+"""Importance of greetings and questions, and of things seen."""
 
 _WORD = re.compile(r"[\w][\w'’-]*")
 _PLANS = frozenset(("promise", "promised", "will", "plan", "planned", "tomorrow", "appointment", "agreed", "deadline"))
 _FEELINGS = frozenset(
     ("happy", "sad", "angry", "afraid", "scared", "love", "hate", "miss", "proud", "worried", "lonely", "excited")
-)
-_LIFE = frozenset(
-    (
-        "married",
-        "wedding",
-        "divorce",
-        "divorced",
-        "pregnant",
-        "born",
-        "died",
-        "death",
-        "funeral",
-        "cancer",
-        "accident",
-        "graduated",
-        "fired",
-        "engaged",
-        "adopted",
-        "diagnosed",
-    )
 )
 
 
@@ -167,8 +149,7 @@ def _draft(summary: str, text: str, category: Category, *, importance: int | Non
     if words & _FEELINGS:
         category = Category.EMOTION
     importance = _how_much_it_tells(text) if importance is None else importance
-    if words & _LIFE:
-        importance = max(importance, LIFE_EVENT)
+    importance = max(importance, how_much_it_changes(text))
     names = _names(text)
     return MemoryDraft(
         summary=summary,
