@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8050
 BIN := .venv/bin
 
-.PHONY: demo test check unit format bench screenshot clean
+.PHONY: demo test check unit format bench peers screenshot clean
 .DEFAULT_GOAL := demo
 
 .venv/installed: pyproject.toml constraints.txt
@@ -34,6 +34,15 @@ bench: .venv/installed
 	$(BIN)/simuverse bench recall
 	$(BIN)/simuverse bench changes
 
+.venv-peers/installed: benchmarks/peers/requirements.txt benchmarks/peers/constraints.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint benchmarks/peers/constraints.txt --requirement benchmarks/peers/requirements.txt
+	touch $@
+
+# What people would use instead, in an environment of their own: half a gigabyte.
+peers: .venv-peers/installed
+
 screenshot: .venv/installed
 	$(BIN)/python docs/screenshot.py
 
@@ -42,4 +51,4 @@ format: .venv/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
