@@ -21,6 +21,8 @@ from simuverse.bench.latency_table import latency_table
 from simuverse.bench.recall import SHIPPED, Measured, RecallBench, Share, measure_recall
 from simuverse.bench.silence import SilenceBench, measure_silence
 from simuverse.bench.soak import soak
+from simuverse.bench.times import TimesBench, measure_times
+from simuverse.bench.times_table import times_table
 from simuverse.cli_bench_events import depth, importance
 from simuverse.cli_bench_parts import opened_parts, tell
 from simuverse.config import Settings, load
@@ -158,6 +160,24 @@ def changes(
 
     measured = asyncio.run(measure())
     typer.echo(msgspec.json.encode(measured) if json else _changes_table(measured))
+
+
+@bench_app.command("time", epilog="Example: simuverse bench time --store memory:")
+def times(
+    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
+    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+) -> None:
+    """Whether times in questions are understood, what comes back of them, and that nothing else does; in four zones."""
+    settings = load(config, typed={"store": store, "embedder": embedder})
+
+    async def measure() -> TimesBench:
+        async with opened_parts(settings) as (opened, embedding):
+            return await measure_times(opened, embedding, on_progress=tell)
+
+    measured = asyncio.run(measure())
+    typer.echo(msgspec.json.encode(measured) if json else times_table(measured))
 
 
 @bench_app.command(epilog="Example: simuverse bench hygiene --turns 200")
