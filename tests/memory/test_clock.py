@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 import pytest
 
-from simuverse.memory.clock import ManualClock, SystemClock, require_aware
+from simuverse.errors import SettingsError
+from simuverse.memory.clock import ManualClock, SystemClock, require_aware, time_zone
 
 SEOUL = timezone(timedelta(hours=9))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -55,3 +56,14 @@ def test_a_zone_that_does_not_know_its_offset_is_no_zone() -> None:
 
     with pytest.raises(ValueError, match="the arrival has no time zone"):
         require_aware(datetime(2026, 3, 1, tzinfo=Lost()), "the arrival")
+
+
+def test_a_zone_is_named_and_without_a_name_it_is_utc() -> None:
+    assert time_zone(None) is UTC
+    assert NOON.astimezone(time_zone("Asia/Seoul")).hour == 21
+
+
+@pytest.mark.parametrize("name", ["Nowhere/Nothing", "../secret", "", "/etc/hosts"])
+def test_what_is_no_zone_is_refused_with_the_cure(name: str) -> None:
+    with pytest.raises(SettingsError, match="pip install tzdata"):
+        time_zone(name)
