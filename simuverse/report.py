@@ -44,7 +44,8 @@ def recollection(recalled: Recollection) -> Iterator[str]:
 
 def query_text(query: MemoryQuery) -> str:
     keywords = f", keywords {', '.join(query.keywords)}" if query.keywords else ""
-    return f'{query.search_type} "{query.text}"{keywords}'
+    time = f", {query.time.describe()}" if query.time is not None else ""
+    return f'{query.search_type} "{query.text}"{keywords}{time}'
 
 
 def call_text(trace: TurnTrace) -> str:
@@ -155,4 +156,5 @@ def _found(found: FoundBy) -> str:
         ("words in context", found.context_rank, found.context_bm25, "BM25"),
     )
     told = (f"{name} #{rank} ({unit} {value:.2f})" for name, rank, value, unit in legs if rank and value is not None)
-    return f"query {found.query}: {', '.join(told) or 'in no leg'}"
+    otherwise = "by its time" if found.listed else "in no leg"
+    return f"query {found.query}: {', '.join(told) or otherwise}"

@@ -187,7 +187,7 @@ def _query(number: int, query: MemoryQuery) -> Card:
         "type": query.search_type,
         "text": query.text,
         "keywords": query.keywords,
-        "conditions": conditions(query.filter),
+        "conditions": [*([] if query.time is None else [query.time.describe()]), *conditions(query.filter)],
     }
 
 

@@ -52,8 +52,8 @@ def time_zone(name: str | None) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise SettingsError(
-            f"zone {name!r} isn't a time zone that this machine knows. Names are such as Europe/Berlin or UTC; where it "
-            "knows none, pip install tzdata"
+            f"zone {name!r} isn't a time zone that this machine knows. Names are such as Europe/Berlin or UTC; if it knows "
+            "none, pip install tzdata"
         ) from error
 
 

@@ -306,6 +306,16 @@ class TimeAsked:
     use: TimeUse
     text: str = ""
 
+    def describe(self) -> str:
+        """For people: ``asks about "yesterday": from 2026-03-17 00:00 until 2026-03-18 00:00 UTC``."""
+        does = {
+            TimeUse.WINDOW: "asks about",
+            TimeUse.LIST: "asks for all of",
+            TimeUse.BOOST: "mentions",
+        }[self.use]
+        ends = [f"{word} {end:%Y-%m-%d %H:%M}" for word, end in (("from", self.since), ("until", self.until)) if end]
+        return f'{does} "{self.phrase}": {" ".join(ends)} UTC'
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryQuery:

@@ -137,7 +137,7 @@
       else if (found.cosine !== null) ways.push(`cosine ${figure(found.cosine, 2)}`);
       if (found.keyword_rank !== null) ways.push(`rank ${found.keyword_rank} in words (BM25 ${figure(found.bm25, 2)})`);
       if (found.context_rank !== null) ways.push(`rank ${found.context_rank} read in its context (BM25 ${figure(found.context_bm25, 2)})`);
-      return element("li", {}, `Query ${found.query}: ${ways.join(", ") || "found"}`);
+      return element("li", {}, `Query ${found.query}: ${ways.join(", ") || (found.listed ? "by its time" : "found")}`);
     });
     if (one.matched !== null) {
       const signals = Object.entries(one.signals).map(([name, part]) => `${name} ${figure(part, 2)}`);
