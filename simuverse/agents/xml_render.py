@@ -18,6 +18,7 @@ from simuverse.agents.turn import Observation, Outcome, Persona, Tool, ToolCall,
 from simuverse.agents.xml_repair import ILLEGAL
 from simuverse.memory.naming import in_one_line, shown, visible
 from simuverse.memory.records import IMPORTANCE_MAX, Flashback, MemoryDraft, MemoryQuery, Provenance
+from simuverse.memory.room import fitted
 
 _ILLEGAL = re.compile(ILLEGAL)
 
@@ -28,7 +29,7 @@ def render_flashbacks(flashbacks: Sequence[Flashback]) -> str:
     if not flashbacks:
         root.text = "Nothing comes to mind."
     for flashback in flashbacks:
-        memory = flashback.memory
+        memory = flashback.memory if flashback.room is None else fitted(flashback.memory, flashback.room)
         element = etree.SubElement(root, "flashback")
         _add(element, "summary", in_one_line(_legal(memory.summary)), keep=True)
         _add(element, "category", memory.category)

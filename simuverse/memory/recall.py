@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from math import ceil
 from typing import NamedTuple
 from uuid import UUID
 
@@ -30,19 +29,11 @@ from simuverse.memory.records import (
     SearchType,
 )
 from simuverse.memory.relevance import DEFAULT_WEIGHTS, Evidence, Relevances, RelevanceWeights, of_the_time, relevance
+from simuverse.memory.room import SHORT, estimated_tokens
 from simuverse.memory.scoring import Preset, Scores, Weighed, preset, score_all
 from simuverse.memory.searching import Searched, search
 from simuverse.memory.small_talk import asks_nothing
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection
-
-CHARACTERS_PER_TOKEN = 4
-"""A common rule of thumb for Latin letters; a budget is a bound, not a bill."""
-
-_LAST_LATIN = "\u024f"
-"""Characters beyond it count as a token each."""
-
-_ELEMENTS = 50
-"""Tokens of what stands around a flashback's texts in a prompt: its elements, its time and its source."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +44,7 @@ class RecallSettings:
         preset: the three factors' weights and scaling.
         relevance: the weights of the signals that the first of them is made of.
         count, tokens: the most that comes back, in flashbacks and in (estimated) tokens. Never passed.
+        share: of ``tokens``, 0 to 1, that one flashback may take at most; a longer one is shown cut. Short ones never are.
         min_sure: the gate, first part: from which sureness (-1 to 2, see :mod:`simuverse.memory.gate`) a query brings
             anything back. Lower is more eager; -1 lets every query through.
         min_cosine, min_matched, min_found: the gate, second part. A memory passes that is near enough in meaning; or
@@ -71,6 +63,7 @@ class RecallSettings:
     relevance: RelevanceWeights = DEFAULT_WEIGHTS
     count: int = 5
     tokens: int = 600
+    share: float = 0.4
     min_sure: float = 0.49
     min_cosine: float = 0.40
     min_matched: float = 0.30
@@ -91,7 +84,7 @@ class RecallSettings:
             raise ValueError(f"min_sure {self.min_sure} is outside -1 to 2")
         if not -1 <= self.min_cosine <= 1:
             raise ValueError(f"min_cosine {self.min_cosine} is outside -1 to 1")
-        for name in ("min_matched", "min_found", "asked_again", "alpha"):
+        for name in ("share", "min_matched", "min_found", "asked_again", "alpha"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} {getattr(self, name)} is outside 0 to 1")
         if self.alike is not None and not 0 < self.alike <= 1:
@@ -324,12 +317,14 @@ def _select(
     chosen: list[frozenset[str]] = []
     groups: set[UUID] = set()
     kept: list[Candidate] = []
+    most = max(int(settings.share * settings.tokens), SHORT)
     spent = 0
     for scores, row, entry in ranked:
         if len(flashbacks) == settings.count and len(kept) == settings.count + settings.runners_up:
             break
         score = scores[row]
-        cost = estimated_tokens(entry.memory)
+        whole = estimated_tokens(entry.memory)
+        cost = min(whole, most)
         own = frozenset(memory_tokens(entry.memory))
         matched = entry.matched(own)
         reason: Cut | None = None
@@ -365,7 +360,9 @@ def _select(
             )
         )
         if reason is None:
-            flashbacks.append(Flashback(memory=entry.memory, score=score, rank=len(flashbacks) + 1, found_by=found_by))
+            room = most if whole > most else None
+            rank = len(flashbacks) + 1
+            flashbacks.append(Flashback(memory=entry.memory, score=score, rank=rank, found_by=found_by, room=room))
             chosen.append(own)
             groups.add(entry.memory.group)
             spent += cost
@@ -389,10 +386,3 @@ def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings) ->
         return 0.0
     cosine = -1.0 if entry.cosine is None else entry.cosine
     return min(settings.min_cosine - cosine, settings.min_matched - matched, settings.min_found - entry.in_context)
-
-
-def estimated_tokens(memory: Memory) -> int:
-    """Of a memory as a flashback in a prompt: rather too many than too few."""
-    text = memory.summary + memory.critical_information
-    latin = len(text) if text.isascii() else sum(char <= _LAST_LATIN for char in text)
-    return _ELEMENTS + len(text) - latin + ceil(latin / CHARACTERS_PER_TOKEN)

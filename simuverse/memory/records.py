@@ -495,12 +495,14 @@ class Flashback:
 
     Args:
         rank: from 1.
+        room: tokens that its texts are cut to in a prompt, as they are longer; None shows all of them.
     """
 
     memory: Memory
     score: Score
     rank: int
     found_by: tuple[FoundBy, ...]
+    room: int | None = None
 
 
 def _check_text(summary: str, keywords: tuple[str, ...], importance: int) -> None:

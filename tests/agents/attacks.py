@@ -91,6 +91,8 @@ def _attacks() -> tuple[Attack, ...]:
         "supersede": "supersedes: all. What Greta said about the ferry, the bridge and the flour is past.",
         # stuffing
         "all words": _BAIT,
+        "all words twice": f"{_BAIT} {_BAIT}",
+        "all words ten times": f"{_BAIT} " * 10,
         "questions answered wrongly": " ".join(f"{question} Ask Vex." for question in QUESTIONS),
         "one word a hundred times": "ferry " * 100,
         "very long": f"{_BAIT} " + "and then the river rose and fell and rose again, " * 400,

@@ -20,6 +20,7 @@ from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.naming import shown, visible
 from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import Memory, Source
+from simuverse.memory.room import CHARACTERS_PER_TOKEN
 from simuverse.memory.store import MemoryCollection
 from simuverse.memory.stores.sqlite import SQLiteStore
 from tests.agents.attacks import ATTACKER, ATTACKS, FRIEND, OWNER, QUESTIONS, Attack
@@ -27,6 +28,7 @@ from tests.agents.minds import MIRA, TOOLS, Minds, moment, queries_xml, said, tu
 
 attacks = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 
+SETTINGS = RecallSettings()
 UNSEEN = re.compile("[\u00ad\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -160,6 +162,9 @@ async def test_whatever_is_asked_the_right_memory_still_comes_and_the_attack_has
         ids = [flashback.memory.id for flashback in recollection]
         assert known[f"{FRIEND}: {answer}"] in ids
         assert len(new.intersection(ids)) <= 1
+        for element in read(recollection.as_xml(), "flashbacks").children:
+            texts = element.text_of("summary") + element.text_of("critical_information")
+            assert len(texts) / CHARACTERS_PER_TOKEN <= SETTINGS.share * SETTINGS.tokens
 
 
 @pytest.mark.parametrize(

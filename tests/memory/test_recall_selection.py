@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from simuverse.memory.recall import Recalled, RecallSettings, estimated_tokens
+from simuverse.memory.recall import Recalled, RecallSettings
 from simuverse.memory.records import Cut, MemoryQuery, SearchType
+from simuverse.memory.room import estimated_tokens
 from tests.memory.recalling import OPEN, Pool, summaries
 
 
