@@ -116,6 +116,8 @@ class Writer:
             changes += [(stored.get(now.entry.memory.id), now) for now in changed]
             await self._erase(erased)
             await self._insert(changed)
+            if any(_newly_placed(stored.get(now.entry.memory.id), now) for now in changed):
+                await self._connection.write(self._settle)
         for one in erased:
             self._vectors.drop(self._partition, one)
         for now in changed:
@@ -160,8 +162,6 @@ class Writer:
                     break
             else:
                 raise batch_error(self._connection.address, failed, written=start + len(objects) - len(failed))
-        if changed:
-            await self._connection.write(self._settle)
 
     async def _settle(self, client: WeaviateAsyncClient) -> None:
         """A server writes the words of a batch to disk before it answers, and its vectors with the next change alone.
@@ -180,6 +180,11 @@ class Writer:
         except WeaviateInsertManyAllFailedError as error:
             return {UUID(str(one.uuid)): str(error) for one in objects}
         return {UUID(str(objects[number].uuid)): error.message for number, error in outcome.errors.items()}
+
+
+def _newly_placed(was: Stored | None, now: Stored) -> bool:
+    """Whether the index of vectors has to take it in."""
+    return was is None or not np.array_equal(was.entry.vector, now.entry.vector)
 
 
 def _filters(places: Collection[Place]) -> list[FilterReturn]:
