@@ -44,7 +44,7 @@ class RecallSettings:
         preset: the three factors' weights and scaling.
         relevance: the weights of the signals that the first of them is made of.
         count, tokens: the most that comes back, in flashbacks and in (estimated) tokens. Never passed.
-        share: of ``tokens``, 0 to 1, that one flashback may take at most; a longer one is shown cut. Short ones never are.
+        share: of ``tokens``, 0 to 1, that one flashback may take at most; a longer one is shown cut, a short one never.
         min_sure: the gate, first part: from which sureness (-1 to 2, see :mod:`simuverse.memory.gate`) a query brings
             anything back. Lower is more eager; -1 lets every query through.
         min_cosine, min_matched, min_found: the gate, second part. A memory passes that is near enough in meaning; or
