@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
-from benchmarks.memories import EPISODE, OWNER, START, invented_memory
+from benchmarks.memories import OWNER
 from benchmarks.peers.peer import Place, Vector, Vectors
 from simuverse import parts, wiring
+from simuverse.bench.invented_entries import START, invented_entries
 from simuverse.config import Settings
 from simuverse.memory.clock import ManualClock
 from simuverse.memory.recall import RecallSettings
-from simuverse.memory.store import Entry
 
 _NOW = START + timedelta(days=365)
 _RECALL = RecallSettings(count=10, tokens=10_000)
@@ -42,20 +42,15 @@ class Opened:
         )
 
     def add(self, first: int, texts: Sequence[str], vectors: Vectors) -> None:
-        pairs = zip(texts, vectors, strict=True)
-        entries = [
-            Entry(memory=invented_memory(OWNER, number, text), vector=vector)
-            for number, (text, vector) in enumerate(pairs, first)
-        ]
-        self._runner.run(self._collection.add(entries))
+        self._runner.run(self._collection.add(invented_entries(OWNER, texts, vectors, first=first)))
 
     def added(self) -> None:
         """Nothing is left to do."""
 
     def search(self, question: str, vector: Vector, count: int) -> list[int]:  # noqa: ARG002
         recollection = self._runner.run(self._mind.recollect(question, stateful=False))
-        found = [flashback.memory for flashback in recollection][:count]
-        return [int(memory.episode) * EPISODE + memory.position for memory in found]
+        # An invented memory is the one of its minute.
+        return [int((found.memory.created_at - START) / timedelta(minutes=1)) for found in recollection][:count]
 
     def close(self) -> None:
         self._runner.run(self._open.aclose())

@@ -22,10 +22,13 @@ async def embedded(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     )
 
 
-def invented_entries(owner: str, summaries: Sequence[str], vectors: Vectors) -> list[Entry]:
+def invented_entries(owner: str, summaries: Sequence[str], vectors: Vectors, *, first: int = 0) -> list[Entry]:
+    """Args:
+    first: number of the first one, for what is made in parts.
+    """
     return [
         Entry(memory=_memory(owner, number, text), vector=vector)
-        for number, (text, vector) in enumerate(zip(summaries, vectors, strict=True))
+        for number, (text, vector) in enumerate(zip(summaries, vectors, strict=True), first)
     ]
 
 
