@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+import traceback
 from enum import StrEnum
 from io import TextIOWrapper
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
 
@@ -45,6 +47,9 @@ app.add_typer(store_app, name="store")
 app.add_typer(bench_app, name="bench")
 
 
+DEBUG = "--debug"
+
+
 class Switch(StrEnum):
     ON = "on"
     OFF = "off"
@@ -69,7 +74,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="As data.")]
 @app.callback(invoke_without_command=True)
 def root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+    debug: Annotated[bool, typer.Option(DEBUG, help="Before a command: show where an error came from.")] = False,
 ) -> None:
+    # What --debug asks for is done in main, which is where errors end.
+    del debug
     if version:
         typer.echo(f"simuverse {__version__}")
         raise typer.Exit
@@ -328,6 +336,8 @@ def main() -> None:
         _check_words(sys.argv[1:])
         app()
     except SimuverseError as error:
+        if DEBUG in takewhile(lambda word: word.startswith("-"), sys.argv[1:]):
+            traceback.print_exception(error)
         typer.echo(f"simuverse: {error}", err=True)
         sys.exit(error.exit_code)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -12,6 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bars
 
 from simuverse.memory.kept import Progress
+
+Value = TypeVar("Value")
 
 _EVERY = 2_000
 """Memories between two lines: some seconds on a server."""
@@ -36,6 +40,15 @@ def progress(doing: str) -> Generator[Progress]:
             bars.update(bars.task_ids[tasks[whose]], completed=done, total=of)
 
         yield tell
+
+
+def resumable(work: Coroutine[Any, Any, Value]) -> Value:
+    """Runs what can be called again after Ctrl-C, and says so."""
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; nothing is lost, and the same command goes on from here", err=True)
+        raise
 
 
 def agents(number: int) -> str:

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from simuverse import parts
-from simuverse.cli_progress import agents, progress
+from simuverse.cli_progress import agents, progress, resumable
 from simuverse.cli_store_move import Source, moves_app
 from simuverse.config import Settings, load
 from simuverse.errors import CheckFailed
@@ -122,7 +122,7 @@ def reembed_(
     ] = False,
 ) -> None:
     """Computes all vectors anew: in a new version beside the old one, which takes its place once it is found sound."""
-    asyncio.run(_reembed(source, load(typed={"embedder": embedder}), drop_old=drop_old, again=again))
+    resumable(_reembed(source, load(typed={"embedder": embedder}), drop_old=drop_old, again=again))
 
 
 async def _reembed(source: str, settings: Settings, *, drop_old: bool, again: bool) -> None:
@@ -151,7 +151,7 @@ def rebuild(
     force: Annotated[bool, typer.Option("--force", help="Also where `check` finds nothing wrong.")] = False,
 ) -> None:
     """Makes all indexes anew from the memories, if `check` finds that one needs it; vectors stay as they are."""
-    asyncio.run(_rebuild(source, load(), drop_old=drop_old, force=force))
+    resumable(_rebuild(source, load(), drop_old=drop_old, force=force))
 
 
 async def _rebuild(source: str, settings: Settings, *, drop_old: bool, force: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from simuverse.cli_progress import agents, progress
+from simuverse.cli_progress import agents, progress, resumable
 from simuverse.config import Settings, load
 from simuverse.errors import StoreMismatch, UsageError
 from simuverse.keeping import open_source, open_target
@@ -82,7 +82,7 @@ def import_(
     merge: Merge = False,
 ) -> None:
     """Adds exported memories. All or nothing of a file that isn't whole; a line imported twice is there once."""
-    carried = asyncio.run(_import(target, load(), FileFreight(file), embedder, merge=merge))
+    carried = resumable(_import(target, load(), FileFreight(file), embedder, merge=merge))
     _tell(carried, f"imported into {target}")
 
 
@@ -99,13 +99,13 @@ async def _import(
     return await _carried(freight, target, settings, next(iter(contents.embedders.values()), None), merge=merge)
 
 
-@moves_app.command(epilog="Example: simuverse store migrate run1 weaviate:http://localhost:8080")
+@moves_app.command(epilog="Example: simuverse store migrate run1 sqlite:all.db")
 def migrate(source: Source, target: Target, agent: Agent = None, merge: Merge = False) -> None:
     """Carries memories with their vectors and the record of changes from one store to another. The first is only read.
 
     Interrupted, it goes on where it stopped when it is called again.
     """
-    carried = asyncio.run(_migrate(source, target, load(), agent, merge=merge))
+    carried = resumable(_migrate(source, target, load(), agent, merge=merge))
     _tell(carried, f"carried from {source} to {target}")
 
 

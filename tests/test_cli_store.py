@@ -367,6 +367,7 @@ def test_an_import_stopped_in_the_middle_is_whole_after_the_next(many: Here, how
     process.send_signal(2) if how == "interrupted" else process.kill()
     ended = finish(process)
     assert ended.code == (130 if how == "interrupted" else 137)
+    assert ("the same command goes on from here" in ended.err) == (how == "interrupted")
     again = many("store", "import", "sqlite:copy.db", "many.jsonl")
     assert again.code == 0, again.text
     assert again.out.startswith("2400 memories of 2 agents imported into sqlite:copy.db, ")
