@@ -29,10 +29,17 @@ unit: .venv/installed
 
 test: check unit
 
-bench: .venv/installed
+# Half an hour or more. WEAVIATE=weaviate:http://localhost:8080 measures that server beside SQLite.
+bench: .venv/installed .venv-peers/installed
 	$(BIN)/simuverse bench latency
 	$(BIN)/simuverse bench recall
 	$(BIN)/simuverse bench changes
+	$(BIN)/simuverse bench depth
+	$(BIN)/simuverse bench importance
+	$(BIN)/python -m benchmarks.start --json benchmarks/results/start.json
+	$(BIN)/python -m benchmarks.growth --json benchmarks/results/growth.json $(if $(WEAVIATE),--weaviate $(WEAVIATE))
+	$(BIN)/python -m benchmarks.peers.run --json benchmarks/results/peers.json
+	$(BIN)/python -m benchmarks.report
 
 .venv-peers/installed: benchmarks/peers/requirements.txt benchmarks/peers/constraints.txt
 	$(PYTHON) -m venv .venv-peers

@@ -1,0 +1,88 @@
+"""Puts what was measured into ``docs/performance.md``: each table between two comments that name it.
+
+    python -m benchmarks.report
+
+Reads ``benchmarks/results/*.json``; a table whose file isn't there stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers.run import table as peers_table
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+
+
+def main() -> None:
+    text = PAGE.read_text()
+    for name, table in TABLES.items():
+        file = RESULTS / f"{name}.json"
+        if file.exists():
+            measured = json.loads(file.read_text())
+            text = _replaced(text, name, f"{_where(measured)}\n\n{table(measured)}")
+    PAGE.write_text(text)
+
+
+def _replaced(text: str, name: str, table: str) -> str:
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    if start not in text or end not in text:
+        raise SystemExit(f"{PAGE} has no {start} … {end}")
+    return re.sub(f"{start}.*?{end}", lambda _: f"{start}\n{table}\n{end}", text, flags=re.DOTALL)
+
+
+def _where(measured: Mapping[str, Any]) -> str:
+    """Date, machine and versions."""
+    versions = ", ".join(f"{package} {version}" for package, version in measured["versions"].items())
+    load = measured.get("load")
+    busy = "" if load is None else f", load {load:.1f} at the start"
+    return f"Measured {measured['date']} on {measured['cores']} cores{busy}; Python {measured['python']}, {versions}."
+
+
+def _start(measured: Mapping[str, Any]) -> str:
+    return "\n".join(
+        [
+            "| | ms | aim |",
+            "|---|--:|--:|",
+            f"| `import simuverse`, beyond Python's own start | {measured['import_ms']:,.0f} | 150 |",
+            f"| a fresh process to its first recall, all of it | {measured['first_recall_ms']:,.0f} | 1,000 |",
+            f"| a store of {measured['memories']:,} to its first answer | {measured['store_opens_ms']:,.0f} | 2,000 |",
+        ]
+    )
+
+
+def _growth(measured: Mapping[str, Any]) -> str:
+    lines = [
+        "| memories | store | p50 ms | p95 ms | p50 with 4 at once | first search ms | MB in this process |",
+        "|--:|---|--:|--:|--:|--:|--:|",
+    ]
+    for name, rows in measured["memories"].items():
+        for row in rows:
+            memory = "" if row["memory_mb"] is None else f"{row['memory_mb']:,.0f}"
+            lines.append(
+                f"| {row['memories']:,} | {name} | {row['p50_ms']:.1f} | {row['p95_ms']:.1f} "
+                f"| {row['at_once_p50_ms']:.1f} | {row['first_search_ms']:,.0f} | {memory} |"
+            )
+    lines += ["", "| agents, 1,000 memories each | p50 ms | first recall of each, p50 ms | MB |", "|--:|--:|--:|--:|"]
+    for row in measured["agents"]:
+        memory = "" if row["memory_mb"] is None else f"{row['memory_mb']:,.0f}"
+        lines.append(f"| {row['agents']} | {row['p50_ms']:.1f} | {row['first_p50_ms']:.1f} | {memory} |")
+    lines += ["", "| queries of one recall, 10,000 memories | p50 ms |", "|--:|--:|"]
+    lines += [f"| {row['queries']} | {row['p50_ms']:.1f} |" for row in measured["queries"]]
+    return "\n".join(lines)
+
+
+TABLES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "peers": peers_table,
+    "start": _start,
+    "growth": _growth,
+}
+
+
+if __name__ == "__main__":
+    main()
