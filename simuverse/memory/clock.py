@@ -52,7 +52,7 @@ def time_zone(name: str | None) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise SettingsError(
-            f"zone {name!r} isn't a time zone that this machine knows. Names are such as Europe/Berlin or UTC; if it knows "
+            f"zone {name!r} isn't a time zone that this machine knows. Names are such as Europe/Berlin; where it knows "
             "none, pip install tzdata"
         ) from error
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
@@ -13,7 +13,7 @@ from simuverse.dashboard.events import Kind, lost_half, notes_of
 from simuverse.dashboard.turn_card import acted_on, card, sentence_of
 from simuverse.memory.fates import Fate
 from simuverse.memory.ledger import Became, Tally
-from simuverse.memory.records import Candidate, Cut, Provenance, Source
+from simuverse.memory.records import Candidate, Cut, MemoryQuery, Provenance, Source, TimeAsked, TimeUse
 from tests.dashboard.staged import called, memory, recollection, score
 
 NOON = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
@@ -155,6 +155,15 @@ def test_queries_show_their_conditions() -> None:
     queries = card(trace())["recollection"]["queries"]
     assert queries[1]["conditions"] == ["importance at least 3"]
     assert [query["number"] for query in queries] == [1, 2]
+
+
+def test_the_time_that_a_query_speaks_of_is_told() -> None:
+    turn = trace()
+    time = TimeAsked(phrase="yesterday", since=NOON - timedelta(days=1), until=NOON, use=TimeUse.LIST)
+    asking = replace(turn.recollection, queries=(MemoryQuery(text="What happened yesterday?", time=time),))
+    [query] = card(replace(turn, recollection=asking))["recollection"]["queries"]
+    assert query["conditions"] == [time.describe()]
+    assert time.describe().startswith('asks for all of "yesterday": from ')
 
 
 def test_a_call_is_one_line() -> None:
