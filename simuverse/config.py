@@ -69,6 +69,7 @@ class Settings:
         model_timeout: seconds for one call of a model.
         model_calls: calls to one provider at once; 0: 2 for local ones, 8 for others.
         host, port: where the page is served.
+        weaviate_headers: sent with every call of a Weaviate server, as ``Name: value; Name: value``.
     """
 
     model: str = "rehearsal"
@@ -91,6 +92,7 @@ class Settings:
     anthropic_api_key: Secret | None = None
     anthropic_base_url: str | None = None
     weaviate_api_key: Secret | None = None
+    weaviate_headers: Secret | None = None
     ollama_host: str | None = None
 
     def __post_init__(self) -> None:
@@ -98,8 +100,8 @@ class Settings:
             _check_range(name, getattr(self, name))
 
     def public(self) -> dict[str, Any]:
-        """All but the keys."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if not f.name.endswith("_key")}
+        """All but what is secret."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if "Secret" not in str(f.type)}
 
 
 _RANGES: Mapping[str, tuple[float, float, str]] = MappingProxyType(

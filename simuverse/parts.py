@@ -157,7 +157,7 @@ async def open_store(name: str, embedder: Embedder, settings: Settings | None = 
     """
     if is_on_server(name):
         from simuverse.memory.stores.weaviate import WeaviateStore
-        from simuverse.memory.stores.weaviate_address import StoreAddress
+        from simuverse.memory.stores.weaviate_address import StoreAddress, parse_headers
 
         place = StoreAddress.parse(name.removeprefix(WEAVIATE))
         return await WeaviateStore.open(
@@ -167,6 +167,7 @@ async def open_store(name: str, embedder: Embedder, settings: Settings | None = 
             embedder_name=embedder.name,
             dimension=embedder.dimension,
             key=_revealed(settings.weaviate_api_key) if settings else None,
+            headers=parse_headers(_revealed(settings.weaviate_headers) or "") if settings else None,
         )
     from simuverse.memory.stores.sqlite import SQLiteStore
 
@@ -186,11 +187,16 @@ async def open_kept(
         SettingsError: no such kind of store, or one in memory. MissingExtra, StoreError: it can't be opened.
     """
     if is_on_server(name):
-        from simuverse.memory.stores.weaviate_address import StoreAddress
+        from simuverse.memory.stores.weaviate_address import StoreAddress, parse_headers
         from simuverse.memory.stores.weaviate_kept import WeaviateKept
 
-        key = _revealed(settings.weaviate_api_key)
-        return await WeaviateKept.open(name, StoreAddress.parse(name.removeprefix(WEAVIATE)), key=key, new=new)
+        return await WeaviateKept.open(
+            name,
+            StoreAddress.parse(name.removeprefix(WEAVIATE)),
+            key=_revealed(settings.weaviate_api_key),
+            headers=parse_headers(_revealed(settings.weaviate_headers) or ""),
+            new=new,
+        )
     path = store_path(name)
     if path is None:
         raise SettingsError(f"{name} ends with its process, so there is nothing to care for. Name a file or a server")

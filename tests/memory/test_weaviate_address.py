@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simuverse.errors import SettingsError
-from simuverse.memory.stores.weaviate_address import Address, Layout, StoreAddress
+from simuverse.memory.stores.weaviate_address import Address, Layout, StoreAddress, parse_headers
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,15 @@ def test_a_key_in_an_address_is_refused_and_not_repeated() -> None:
     with pytest.raises(SettingsError, match="set WEAVIATE_API_KEY") as caught:
         Address.parse("http://user:sEcret-key@localhost:8080")
     assert "sEcret" not in str(caught.value)
+
+
+def test_headers_are_read_as_they_are_written() -> None:
+    assert parse_headers("X-Proxy: village; Cookie: a=b, c:d ;") == {"X-Proxy": "village", "Cookie": "a=b, c:d"}
+    assert parse_headers("") == {}
+
+
+@pytest.mark.parametrize("text", ["sEcret", ": sEcret", "Two words: sEcret", "X-Ok: 1; X-Bad: a\nsEcret", "X: sEcrét"])
+def test_headers_that_can_t_be_read_are_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"header [12] of weaviate_headers can't be read") as caught:
+        parse_headers(text)
+    assert "sEcr" not in str(caught.value)

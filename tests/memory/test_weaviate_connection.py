@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -53,6 +55,44 @@ async def test_headers_and_key_are_sent_and_the_key_isn_t_told(key: str | None) 
         assert request.headers["x-proxy-pass"] == "village"
         assert request.headers.get("authorization") == (None if key is None else f"Bearer {key}")
     assert "sEcret" not in str(caught.value)
+
+
+async def test_headers_and_key_go_to_the_grpc_port_too() -> None:
+    seen: list[dict[str, str]] = []
+    async with fake_server() as fake, _fake_grpc(seen) as port:
+        fake.script(json_answer({"version": "1.39.0"}))
+        with pytest.raises(StoreError) as caught:
+            await WeaviateStore.open(
+                [Address.parse(f"{fake.address}?grpc_port={port}")],
+                embedder_name="invented",
+                dimension=4,
+                key="sEcret-key",
+                headers={"X-Proxy-Pass": "sEcret-village"},
+            )
+    assert seen
+    for metadata in seen:
+        assert metadata["x-proxy-pass"] == "sEcret-village"
+        assert metadata["authorization"] == "Bearer sEcret-key"
+    assert "sEcret" not in str(caught.value)
+
+
+@asynccontextmanager
+async def _fake_grpc(seen: list[dict[str, str]]) -> AsyncGenerator[int]:
+    """Answers nothing that it is asked, and keeps what was sent along."""
+    import grpc  # type: ignore[import-untyped]
+
+    class Handler(grpc.GenericRpcHandler):  # type: ignore[misc]
+        def service(self, handler_call_details: grpc.HandlerCallDetails) -> None:
+            seen.append({name: str(value) for name, value in handler_call_details.invocation_metadata})
+
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers([Handler()])
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield port
+    finally:
+        await server.stop(grace=None)
 
 
 @pytest.mark.parametrize("prefix", ["", "memories", "With space", "With_line", "Ü"])

@@ -5,6 +5,7 @@ Beside that, what a user says in a store's name about how memories are kept ther
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -18,6 +19,7 @@ GRPC_PORT = 50051
 MOST_REPLICAS = 99
 """Far more than anyone has nodes; what is above is a slip."""
 
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _CLOUD = (".weaviate.cloud", ".weaviate.network")
 _EXAMPLE = "http://localhost:8080?grpc_port=50051"
 
@@ -128,6 +130,23 @@ class StoreAddress:
             layout=_layout(common.get("layout")),
             replication=_whole(common.get("replication"), "replication", most=MOST_REPLICAS),
         )
+
+
+def parse_headers(text: str) -> dict[str, str]:
+    """``Name: value; Name: value``, as a user writes them; empty text is none.
+
+    Raises:
+        SettingsError: it can't be read so. Nothing of it is quoted, as values may be keys.
+    """
+    headers: dict[str, str] = {}
+    for number, part in enumerate(filter(str.strip, text.split(";")), start=1):
+        name, colon, value = (one.strip() for one in part.partition(":"))
+        if not colon or not _HEADER_NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
+            raise SettingsError(
+                f"header {number} of weaviate_headers can't be read; write them as Name: value; Name: value"
+            )
+        headers[name] = value
+    return headers
 
 
 def _parted(url: str) -> tuple[str, dict[str, str]]:

@@ -98,6 +98,18 @@ WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
         re.compile(r"wrong size|vector lengths don't match|dimension", re.I),
         (StoreMismatch, "it holds vectors of another size; another embedder's, by all appearance"),
     ),
+    (
+        re.compile(r"certificate.?verify|certificate_verify", re.I),
+        (
+            StoreRefused,
+            "its certificate isn't vouched for by anyone known, or is for another name; have it signed by a public "
+            "authority, or add yours to certifi's bundle",
+        ),
+    ),
+    (
+        re.compile(r"wrong.version.number|record layer failure|ssl_error|tls_error|handshake", re.I),
+        (StoreUnavailable, "it doesn't speak TLS there; write http:// in the address, or the port that does"),
+    ),
     (re.compile(r"version \S+ is not supported", re.I), _TOO_OLD),
     (re.compile(r"forbidden|permission.?denied", re.I), _FORBIDDEN),
     (re.compile(r"deadline.?exceeded|timeout|timed out", re.I), _LATE),
@@ -129,6 +141,7 @@ OURS = frozenset(
 
 _UNAUTHORIZED = re.compile(r"\b401\b|unauthenticated|unauthorized|anonymous access not enabled", re.I)
 _WITHOUT_KEYS = re.compile(r"no authentication scheme", re.I)
+_CAUSES = 5
 _SHOWN = 300
 """Characters of the client's own message that are quoted."""
 
@@ -162,7 +175,7 @@ def fault(error: Exception, *, with_key: bool) -> Fault | None:
     name = next((one.__name__ for one in type(error).__mro__ if one.__name__ in OUTSIDE or one.__name__ in OURS), None)
     if name is None or name in OURS:
         return None
-    text, code = str(error), getattr(error, "status_code", None)
+    text, code = _said(error), getattr(error, "status_code", None)
     # The same attribute holds gRPC's codes, which are small.
     status = code if isinstance(code, int) and code >= 100 else None
     if status == 401 or (status is None and _UNAUTHORIZED.search(text)):
@@ -174,6 +187,15 @@ def fault(error: Exception, *, with_key: bool) -> Fault | None:
     if status is None:
         return OUTSIDE[name]
     return STATUS.get(status, _BROKEN if status >= 500 else OUTSIDE[name])
+
+
+def _said(error: BaseException | None) -> str:
+    """Its words and those of what caused it, as the client leaves some causes out of its own."""
+    words: list[str] = []
+    while error is not None and len(words) < _CAUSES:
+        words.append(str(error))
+        error = error.__cause__ or error.__context__
+    return " ".join(words)
 
 
 def batch_error(address: Address, failed: Mapping[UUID, str], *, written: int) -> StoreError:

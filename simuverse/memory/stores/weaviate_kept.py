@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Self
 
@@ -56,18 +56,22 @@ class WeaviateKept:
         place: StoreAddress,
         *,
         key: str | None = None,
+        headers: Mapping[str, str] | None = None,
         new: EmbedderRecord | None = None,
         prefix: str = PREFIX,
     ) -> Self:
         """Args:
             name: as a user types it.
+            headers: sent with every call.
             new: of what is made where nothing says otherwise: the record of changes.
 
         Raises:
             MissingExtra: the client isn't installed.
             StoreError: the server can't be used.
         """
-        connection = await Connection.open(place.addresses, key=key, headers={}, deadline=PATIENCE, probed=f"{prefix}_")
+        connection = await Connection.open(
+            place.addresses, key=key, headers=headers or {}, deadline=PATIENCE, probed=f"{prefix}_"
+        )
         try:
             generations = Generations(connection, prefix)
             live = await _Generation.open(connection, await generations.live(), place, new=new)
