@@ -22,6 +22,8 @@ from simuverse.memory.records import (
     Provenance,
     Score,
     Source,
+    TimeAsked,
+    TimeUse,
 )
 from tests.agents.minds import NOW
 
@@ -143,3 +145,11 @@ def test_a_hit_shows_the_figures_it_has() -> None:
     assert report.hit_line(both).startswith("cosine 0.500 (#3), BM25 2.000 (#1)  1b4e28ba")
     words = Hit(memory=MEMORY, cosine=None, bm25=2.0, semantic_rank=None, keyword_rank=1, fused=0.8)
     assert report.hit_line(words).startswith("BM25 2.000 (#1)  1b4e28ba")
+
+
+def test_the_time_that_a_query_speaks_of_is_told_and_what_was_found_by_it() -> None:
+    time = TimeAsked(phrase="yesterday", since=NOW - timedelta(days=1), until=NOW, use=TimeUse.WINDOW)
+    told = report.query_text(MemoryQuery(text="What happened yesterday?", time=time))
+    ends = f"from {NOW - timedelta(days=1):%Y-%m-%d %H:%M} until {NOW:%Y-%m-%d %H:%M} UTC"
+    assert told == f'hybrid "What happened yesterday?", asks about "yesterday": {ends}'
+    assert report._found(FoundBy(query=0, listed=True)) == "query 0: by its time"
