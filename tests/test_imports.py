@@ -11,7 +11,10 @@ import pytest
 import simuverse
 from simuverse import errors
 
-HEAVY = ("numpy", "lxml", "wordllama", "dash", "flask", "typer", "rich", "msgspec", "asyncio", "sqlite3", "email")
+HEAVY = (
+    *("numpy", "lxml", "wordllama", "dash", "flask", "typer", "rich", "msgspec", "asyncio", "sqlite3", "email"),
+    *("weaviate", "requests", "pydantic", "snowballstemmer", "logging", "importlib.metadata"),
+)
 NAMES = (
     "open_subconscious",
     "SubconsciousAgent",
