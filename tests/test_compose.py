@@ -14,7 +14,7 @@ import pytest
 from simuverse.memory.stores.weaviate_address import GRPC_PORT, HTTP_PORT
 from simuverse.parts import OLLAMA_PORT
 from tests.commands import ROOT
-from tests.live.weaviate_server import IMAGE, KEY_SETTINGS, SETTINGS
+from tests.live.weaviate_server import BACKUP_SETTINGS, IMAGE, KEY_SETTINGS, SETTINGS
 
 SINGLE, PRODUCTION = ROOT / "docker-compose.yml", ROOT / "docker-compose.production.yml"
 BOTH = pytest.mark.parametrize("file", [SINGLE, PRODUCTION], ids=lambda file: file.stem)
@@ -54,8 +54,10 @@ def nodes(file: Path) -> Mapping[str, Service]:
 
 def test_the_single_server_is_set_as_the_live_tests_set_theirs() -> None:
     (server,) = nodes(SINGLE).values()
-    assert SETTINGS.items() <= server.environment.items()
-    assert server.environment.keys() - SETTINGS.keys() == {"PERSISTENCE_DATA_PATH", "GOMEMLIMIT"}
+    settings = {**SETTINGS, **BACKUP_SETTINGS}
+    assert settings.items() <= server.environment.items()
+    here = {"PERSISTENCE_DATA_PATH", "BACKUP_FILESYSTEM_PATH", "GOMEMLIMIT"}
+    assert server.environment.keys() - settings.keys() == here
     assert server.ports == [f"127.0.0.1:{port}:{port}" for port in (HTTP_PORT, GRPC_PORT)]
 
 
@@ -77,10 +79,10 @@ def test_every_node_is_pinned_lasts_and_stays_on_this_machine(file: Path) -> Non
     for node in nodes(file).values():
         assert node.image == IMAGE
         assert all(port.startswith("127.0.0.1:") for port in node.ports)
-        (volume,) = node.volumes
-        name, _, inside = volume.partition(":")
-        assert name in read(file).volumes
-        assert inside == node.environment["PERSISTENCE_DATA_PATH"]
+        places = {inside: name for name, _, inside in (volume.partition(":") for volume in node.volumes)}
+        assert set(places.values()) <= set(read(file).volumes)
+        paths = ("PERSISTENCE_DATA_PATH", "BACKUP_FILESYSTEM_PATH")
+        assert list(places) == [node.environment[path] for path in paths if path in node.environment]
         assert node.healthcheck.test[-1] == f"http://localhost:{HTTP_PORT}/v1/.well-known/ready"
         assert node.stop_grace_period == "2m"
         assert node.cpus > 0

@@ -14,7 +14,7 @@ import pytest
 
 from simuverse.memory.stores.weaviate_address import Address
 from tests.commands import Here, finish, start
-from tests.live.weaviate_server import SETTINGS, WeaviateServer, own_client, settings_with_key
+from tests.live.weaviate_server import BACKUP_SETTINGS, SETTINGS, WeaviateServer, own_client, settings_with_key
 
 pytestmark = pytest.mark.live
 
@@ -28,7 +28,7 @@ LONGEST = 120.0
 def running(weaviate_binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WeaviateServer]:
     """Of these tests alone: stores are known by the server's address, and each test wants an empty one."""
     folder = tmp_path_factory.mktemp("care")
-    settings = {**SETTINGS, "ENABLE_MODULES": "backup-filesystem", "BACKUP_FILESYSTEM_PATH": str(folder / "backups")}
+    settings = {**SETTINGS, **BACKUP_SETTINGS, "BACKUP_FILESYSTEM_PATH": str(folder / "backups")}
     with WeaviateServer.running(weaviate_binary, folder, settings) as server:
         yield server
 

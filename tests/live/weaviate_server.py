@@ -30,6 +30,9 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
 )
 """What docker-compose.yml sets too, and a test sees to it."""
 
+BACKUP_SETTINGS: Mapping[str, str] = MappingProxyType({"ENABLE_MODULES": "backup-filesystem"})
+"""For a server that is backed up to a folder, beside the folder itself: what docker-compose.yml sets too."""
+
 KEY_SETTINGS: Mapping[str, str] = MappingProxyType(
     {
         "AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED": "false",
