@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -23,6 +23,9 @@ EXTRAS = {
     "sentence-transformers": "sentence_transformers",
 }
 """Optional parts by the name of their extra, with the module that shows they are installed."""
+
+NAMED = 20
+"""Owners that are named one by one at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +65,8 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
         except SimuverseError as error:
             yield _bad("embedder", settings.embedder, error)
         if embedder is not None:
-            yield await _store(settings, embedder)
+            async for finding in _store(settings, embedder):
+                yield finding
     missing = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
     installed = [extra for extra in EXTRAS if extra not in missing]
     cure = "" if not missing else f'to add one: pip install "simu-verse[{missing[0]}]"'
@@ -95,22 +99,32 @@ async def _model(part: str, name: str, settings: Settings) -> Finding:
         return _bad(part, name, error)
 
 
-async def _store(settings: Settings, embedder: Embedder) -> Finding:
+async def _store(settings: Settings, embedder: Embedder) -> AsyncIterator[Finding]:
     if settings.store is None:
-        return Finding(part="store", what="SQLite, a file in each run's folder")
+        yield Finding(part="store", what="SQLite, a file in each run's folder")
+        return
     try:
         path = None if parts.is_on_server(settings.store) else parts.store_path(settings.store)
         if path is not None and not path.exists():
-            return Finding(part="store", what=f"{settings.store}: not there yet, made when it is first used")
+            yield Finding(part="store", what=f"{settings.store}: not there yet, made when it is first used")
+            return
         store = await parts.open_store(settings.store, embedder, settings)
         try:
-            owners = await store.owners()
-            counts = [f"{owner} {await (await store.collection(owner)).count()}" for owner in owners]
-            return Finding(part="store", what=f"{store.description}; memories: {', '.join(counts) or 'none'}")
+            details = await parts.server_details(store)
+            if details is not None:
+                yield Finding(part="server", what=details)
+            counts = {owner: await (await store.collection(owner)).count() for owner in await store.owners()}
+            yield Finding(part="store", what=f"{store.description}; memories: {_counted(counts)}")
         finally:
             await store.aclose()
     except SimuverseError as error:
-        return _bad("store", settings.store, error)
+        yield _bad("store", settings.store, error)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    if len(counts) > NAMED:
+        return f"{sum(counts.values())} of {len(counts)} owners"
+    return ", ".join(f"{owner} {count}" for owner, count in counts.items()) or "none"
 
 
 def _bad(part: str, name: str, error: SimuverseError) -> Finding:

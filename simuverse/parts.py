@@ -205,6 +205,13 @@ async def open_kept(
     return await SQLiteKept.open(path, read_only=read_only, new=new)
 
 
+async def server_details(store: MemoryStore) -> str | None:
+    """How memories are kept on a server, for people; None where there is no server."""
+    from simuverse.memory.stores.weaviate import WeaviateStore
+
+    return await store.details() if isinstance(store, WeaviateStore) else None
+
+
 def bare_calls(collection: MemoryCollection) -> BareCalls | None:
     """What a server's client alone would do for this collection; None where there is no server."""
     from simuverse.memory.stores.weaviate import WeaviateCollection

@@ -81,6 +81,21 @@ async def test_the_other_layout_is_refused_rather_than_found_empty(
     await cleared(weaviate_address, prefix)
 
 
+async def test_an_emptied_layout_is_in_nobody_s_way(weaviate_address: Address, tmp_path: Path) -> None:
+    prefix = prefix_for(tmp_path)
+    async with opened(weaviate_address, prefix, Layout.TENANTS) as store:
+        await store.collection("Jade")
+        await store.erase("Jade")
+    async with opened(weaviate_address, prefix, Layout.COLLECTIONS) as store:
+        await store.collection("Jade")
+    async with opened(weaviate_address, prefix, None) as store:
+        assert await store.owners() == ["Jade"]
+    with pytest.raises(StoreMismatch, match="leave layout=tenants out"):
+        async with opened(weaviate_address, prefix, Layout.TENANTS):
+            pass
+    await cleared(weaviate_address, prefix)
+
+
 async def test_a_store_that_was_opened_before_there_were_tenants_makes_no_collection_beside_them(
     weaviate_address: Address, tmp_path: Path
 ) -> None:
@@ -138,6 +153,10 @@ async def test_more_copies_than_nodes_are_refused_with_the_cure(
 
 def test_a_run_on_tenants_goes_as_on_collections(here: Here, weaviate_binary: str, tmp_path: Path) -> None:
     told: list[list[str]] = []
+    kept = {
+        Layout.COLLECTIONS: "layout collections, 4 collections",
+        Layout.TENANTS: "layout tenants, 1 collection, 4 tenants",
+    }
     for layout in Layout:
         folder = tmp_path / f"server of {layout}"
         folder.mkdir()
@@ -148,6 +167,8 @@ def test_a_run_on_tenants_goes_as_on_collections(here: Here, weaviate_binary: st
             told.append([line for line in ran.out.splitlines() if "recalled" in line])
             seen = here("memories", layout, "list", "--agent", "Jade")
             assert "lab_door" in seen.out
+            examined = here("doctor", "--store", f"weaviate:{server.url}", "--embedder", "hashing")
+            assert f"{kept[layout]}, replication 1, recorded embedder hashing (256 numbers)" in examined.out
     assert told[0] == told[1] != []
 
 

@@ -17,7 +17,7 @@ from simuverse.memory.stores.weaviate_address import Address, Layout
 from simuverse.memory.stores.weaviate_bare import BareCalls
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
 from simuverse.memory.stores.weaviate_generations import live_prefix
-from simuverse.memory.stores.weaviate_layouts import Making, OwnerLayout, open_layout
+from simuverse.memory.stores.weaviate_layouts import Making, OwnerLayout, described, open_layout
 from simuverse.memory.stores.weaviate_names import PREFIX
 from simuverse.memory.stores.weaviate_objects import NothingAllowed, Stored, memory_of, server_filter
 from simuverse.memory.stores.weaviate_partition import Partition
@@ -37,10 +37,10 @@ class WeaviateStore:
     adding the same again completes it. From 10,000 on, a search or ``recent`` gives no more than that many.
     """
 
-    def __init__(self, connection: Connection, layout: OwnerLayout, *, dimension: int) -> None:
+    def __init__(self, connection: Connection, layout: OwnerLayout, making: Making) -> None:
         self._connection = connection
         self._layout = layout
-        self._dimension = dimension
+        self._making = making
         self._shared: dict[Partition, _Shared] = {}
         self._vectors = KnownVectors()
 
@@ -90,7 +90,7 @@ class WeaviateStore:
         except BaseException:
             await connection.aclose()
             raise
-        return cls(connection, chosen, dimension=dimension)
+        return cls(connection, chosen, making)
 
     @property
     def description(self) -> str:
@@ -101,7 +101,11 @@ class WeaviateStore:
             raise ValueError("a collection needs an owner")
         partition = await self._layout.partition(owner)
         shared = self._shared.setdefault(partition, _Shared(self._connection, partition, self._vectors))
-        return WeaviateCollection(self._connection, partition, owner, shared, dimension=self._dimension)
+        return WeaviateCollection(self._connection, partition, owner, shared, dimension=self._making.dimension)
+
+    async def details(self) -> str:
+        """Layout, collections, tenants, replication and embedder on the server, for people."""
+        return await described(self._connection, self._making, self._layout)
 
     async def owners(self) -> list[str]:
         return await self._layout.owners()

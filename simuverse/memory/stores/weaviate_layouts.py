@@ -98,6 +98,30 @@ async def open_layout(connection: Connection, making: Making, wanted: Layout | N
     return tenants if chosen is Layout.TENANTS else collections
 
 
+async def described(connection: Connection, making: Making, layout: OwnerLayout) -> str:
+    """Layout, collections, tenants, replication and embedder, as they are on the server."""
+    found = await connection.look_up(lambda client: client.collections.list_all(simple=False))
+    ours = {
+        name: (config, marks)
+        for name, config in found.items()
+        if (name == making.prefix or name.startswith(f"{making.prefix}_"))
+        and (marks := Marks.read(config.description)) is not None
+    }
+    tenants = isinstance(layout, TenantPerOwner)
+    said = [f"layout {Layout.TENANTS if tenants else Layout.COLLECTIONS}", _counted(len(ours), "collection")]
+    if tenants:
+        said.append(_counted(len(await layout.owners()), "tenant"))
+    if ours:
+        factors = sorted({config.replication_config.factor for config, _ in ours.values()})
+        embedders = sorted({f"{marks.embedder} ({marks.dimension} numbers)" for _, marks in ours.values()})
+        said += [f"replication {' and '.join(map(str, factors))}", f"recorded embedder {' and '.join(embedders)}"]
+    return ", ".join(said)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 class CollectionPerOwner:
     """See :class:`OwnerLayout`. Whose a collection is stands in its description, whatever its name."""
 
