@@ -106,10 +106,13 @@ class Duplicates:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HygieneBench:
+    """Args: fates, held_out: of the pairs that the rules were made with, and of those that they weren't."""
+
     store: str
     embedder: str
     pairs: int
     fates: Mapping[Kind, Mapping[Fate, int]]
+    held_out: Mapping[Kind, Mapping[Fate, int]]
     curve: tuple[Threshold, ...]
     changes: Changes
     loop: Loop
@@ -130,6 +133,7 @@ async def measure_hygiene(store: MemoryStore, embedder: Embedder, *, turns: int 
         embedder=embedder.name,
         pairs=len(pairs),
         fates=await _fates(store, embedder, pairs),
+        held_out=await _fates(store, embedder, labelled_pairs(held_out=True)),
         curve=await _curve(embedder, pairs),
         changes=_changes(pairs),
         loop=await _loop(store, embedder, pairs, turns),

@@ -16,9 +16,10 @@ def hygiene_table(measured: HygieneBench) -> str:
 def _echoes(measured: HygieneBench) -> Iterator[str]:
     yield f"embedder {measured.embedder}; {measured.pairs} pairs; what becomes of the second sentence where the first"
     yield "came to mind just before"
-    yield f"{'':<14}" + "".join(f"{fate:>10}" for fate in FATES)
-    for kind in KINDS:
-        yield f"{kind:<14}" + "".join(f"{measured.fates[kind][fate]:>10}" for fate in FATES)
+    for title, fates in (("", measured.fates), ("held out", measured.held_out)):
+        yield f"{title:<14}" + "".join(f"{fate:>10}" for fate in FATES)
+        for kind in KINDS:
+            yield f"{kind:<14}" + "".join(f"{fates[kind][fate]:>10}" for fate in FATES)
     yield "\nrefused from a score on: how many, precision and recall of 100"
     yield f"{'score':>6} {'refused':>8} {'precision':>10} {'recall':>7}"
     for one in measured.curve:

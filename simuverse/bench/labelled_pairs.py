@@ -34,9 +34,13 @@ class Pair:
     draft: Said
 
 
-def labelled_pairs() -> list[Pair]:
-    """300, in the same order each time."""
-    folder = resources.files("simuverse.bench") / "pairs"
+def labelled_pairs(*, held_out: bool = False) -> list[Pair]:
+    """300, in the same order each time.
+
+    Args:
+        held_out: 60 others, that the rules were not made with.
+    """
+    folder = resources.files("simuverse.bench") / ("pairs_held_out" if held_out else "pairs")
     pairs: list[Pair] = []
     for kind in KINDS:
         for line in (folder / f"{kind}.txt").read_text(encoding="utf-8").splitlines():

@@ -37,6 +37,12 @@ def test_the_pairs_are_three_hundred_each_once_and_told_by_somebody() -> None:
         assert pair.known != pair.draft
 
 
+def test_none_of_those_held_out_is_among_the_others() -> None:
+    held_out = labelled_pairs(held_out=True)
+    assert len(held_out) == len(set(held_out)) == 60
+    assert not {str(pair.known) for pair in held_out} & {str(pair.known) for pair in labelled_pairs()}
+
+
 def test_every_form_says_the_same_again() -> None:
     fact = "Mira: My brother mends clocks in a shop behind the market."
     told = {form: in_other_words(form, fact, (), listener="Ada", turn=0) for form in ECHOED}
@@ -59,6 +65,7 @@ async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder:
     measured = await measure_hygiene(store, embedder, turns=60)
     for kind in ("new", "changed", "contradicting"):
         assert measured.fates[kind]["refused"] == measured.fates[kind]["merged"] == 0
+        assert measured.held_out[kind]["refused"] == measured.held_out[kind]["merged"] == 0
     restated = measured.fates["restated"]
     assert restated["refused"] + restated["merged"] >= 60
     assert measured.fates["changed"]["replaced"] >= 40
