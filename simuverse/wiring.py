@@ -22,10 +22,11 @@ from simuverse.config import Settings, load
 from simuverse.errors import RunFolderError, SettingsError, UnknownAgent, UsageError
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.audit_lines import LEDGER
+from simuverse.memory.backlog import NO_BACKLOG, Backlog
 from simuverse.memory.clock import Clock, ManualClock, SystemClock, time_zone
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.ledger import Ledger
-from simuverse.memory.outbox import NO_BACKLOG, Backlog, Outbox
+from simuverse.memory.outbox import Outbox
 from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import MemoryFilter
 from simuverse.memory.scoring import preset

@@ -23,7 +23,7 @@ from simuverse.agents.trace import TurnTrace
 from simuverse.dashboard.events import KEPT, Banner, Event, Kind, Note, notes_of, troubles_of
 from simuverse.dashboard.snapshot import Snapshot, Transport, write
 from simuverse.errors import SimuverseError
-from simuverse.memory.outbox import NO_BACKLOG
+from simuverse.memory.backlog import NO_BACKLOG
 from simuverse.world.simulation import Parts, Simulation
 
 _log = logging.getLogger(__name__)

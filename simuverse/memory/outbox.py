@@ -10,10 +10,8 @@ from what they are made of, and a memory that is there already stays as it is, a
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, repeat
 from pathlib import Path
@@ -23,6 +21,7 @@ from uuid import UUID
 from filelock import FileLock, Timeout
 
 from simuverse.errors import EmbedderError, StoreError, StoreUnavailable, UsageError
+from simuverse.memory.backlog import NO_BACKLOG, Backlog, Queue, added_by, batch_of, ids_of
 from simuverse.memory.clock import require_aware
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.outbox_file import Added, OutboxFile, StoredChange, Superseded, Touched, Updated, WaitingChange
@@ -33,62 +32,7 @@ from simuverse.memory.stores.vectors import checked_vector
 PAUSES = (0.2, 0.5, 1.0)
 """Seconds before each try to deliver; the last goes on for good."""
 
-AT_ONCE = 200
-"""Memories that are delivered together, at most: few enough for one message to a server."""
-
 NO_VECTORS: Mapping[UUID, Vector] = MappingProxyType({})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Backlog:
-    """How things stand.
-
-    Args:
-        waiting: memories, new or changed, that the store hasn't taken yet.
-        delivered: memories that had waited and are in the store, since the outbox was opened.
-        problem: why the store took nothing when it was last tried; empty where nothing waits.
-        place: name of the file.
-    """
-
-    waiting: int = 0
-    delivered: int = 0
-    problem: str = ""
-    place: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """For people; empty where nothing waits."""
-        if not self.waiting:
-            return ""
-        waits, them = ("memory waits", "it") if self.waiting == 1 else ("memories wait", "them")
-        return f"{self.waiting} {waits} in {self.place} until the store takes {them}: {self.problem}"
-
-
-NO_BACKLOG = Backlog()
-
-
-@dataclass(kw_only=True, slots=True)
-class _Queue:
-    """What waits of one owner, in order; ``ids``: of the memories that are concerned, with how many changes each."""
-
-    changes: deque[WaitingChange] = field(default_factory=deque[WaitingChange])
-    ids: Counter[UUID] = field(default_factory=Counter[UUID])
-    delivered: int = 0
-    problem: str = ""
-
-    def put(self, change: WaitingChange) -> None:
-        self.changes.append(change)
-        self.ids.update(set(change.change.ids))
-
-    def take(self, count: int) -> None:
-        for _ in range(count):
-            self.ids.subtract(set(self.changes.popleft().change.ids))
-        done = [one for one, changes in self.ids.items() if changes == 0]
-        self.delivered += len(done)
-        for one in done:
-            del self.ids[one]
-        if not self.changes:
-            self.problem = ""
 
 
 class Outbox:
@@ -105,7 +49,7 @@ class Outbox:
         self._store = store
         self._pauses = pauses
         self._collections: dict[str, MemoryCollection] = {}
-        self._queues: dict[str, _Queue] = {}
+        self._queues: dict[str, Queue] = {}
         self._one_delivery = asyncio.Lock()
         self._background: asyncio.Task[None] | None = None
         for change in file.waiting:
@@ -216,7 +160,7 @@ class Outbox:
             if owner not in self._collections:
                 self._collections[owner] = await self._store.collection(owner)
             while queue.changes:
-                batch = _batch(queue.changes)
+                batch = batch_of(queue.changes)
                 await self._make(self._collections[owner], batch)
                 queue.take(len(batch))
                 self._file.settle([change.number for change in batch])
@@ -232,10 +176,10 @@ class Outbox:
         """One change, or several that add memories. What isn't there to be changed was erased meanwhile."""
         vectors = {one: vector for waiting in batch for one, vector in waiting.vectors.items()}
         change = batch[0].change
-        there = {memory.id: memory for memory in await collection.get(list(dict.fromkeys(_ids(batch))))}
+        there = {memory.id: memory for memory in await collection.get(list(dict.fromkeys(ids_of(batch))))}
         match change:
             case Added():
-                await self._add(collection, _added(batch), there, vectors)
+                await self._add(collection, added_by(batch), there, vectors)
             case Touched(ids=ids, at=at):
                 await collection.touch(ids, at)
             case Updated(memories=memories, worded=worded):
@@ -281,8 +225,8 @@ class Outbox:
         vectors = {**vectors, **{memory.id: vector for memory, vector in zip(unknown, embedded, strict=True)}}
         return [Entry(memory=memory, vector=vectors[memory.id]) for memory in memories]
 
-    def _queue(self, owner: str) -> _Queue:
-        return self._queues.setdefault(owner, _Queue())
+    def _queue(self, owner: str) -> Queue:
+        return self._queues.setdefault(owner, Queue())
 
     def _keep_trying(self) -> None:
         if self._background is not None and self._background.done():
@@ -420,28 +364,6 @@ class OutboxCollection:
 def backlog_of(collection: MemoryCollection) -> Backlog:
     """Of its owner; none where the collection has no outbox."""
     return collection.backlog if isinstance(collection, OutboxCollection) else NO_BACKLOG
-
-
-def _batch(changes: deque[WaitingChange]) -> list[WaitingChange]:
-    """The first, and the next ones along with it while all of them add memories."""
-    batch: list[WaitingChange] = []
-    count = 0
-    for waiting in changes:
-        count += len(waiting.change.ids)
-        if batch and (count > AT_ONCE or not isinstance(waiting.change, Added)):
-            break
-        batch.append(waiting)
-        if not isinstance(waiting.change, Added):
-            break
-    return batch
-
-
-def _ids(batch: Sequence[WaitingChange]) -> list[UUID]:
-    return [one for waiting in batch for one in waiting.change.ids]
-
-
-def _added(batch: Sequence[WaitingChange]) -> list[Memory]:
-    return [memory for waiting in batch if isinstance(waiting.change, Added) for memory in waiting.change.memories]
 
 
 def _vectors(entries: Sequence[Entry]) -> dict[UUID, Vector]:
