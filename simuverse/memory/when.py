@@ -317,8 +317,9 @@ class _Reader(DayReader):
             after += 1
         match unit:
             case "minute" | "hour":
-                length = timedelta(minutes=1 if unit == "minute" else 60)
-                middle, half = self.back(number, unit), max(length / 2, number * length / 4)
+                minutes = number if unit == "minute" else 60 * number
+                half = timedelta(minutes=max(minutes / 4, 30 if minutes >= 60 else 0.5))
+                middle = self.back(number, unit)
                 return Window(since=middle - half, until=middle + half), after
             case "day":
                 return self._closer((one_day(self.today - timedelta(days=number)), after))

@@ -80,7 +80,9 @@ class DayReader:
                 return None
 
     def amount(self, at: int) -> tuple[int, str, int] | None:
-        """``two weeks``, and the place after it."""
+        """``two weeks``, ``half an hour``, and the place after it."""
+        if self.items.kind(at) is Kind.SPAN:
+            return self.items[at].number, "minute", at + 1
         number, unit = self.items[at], self.items[at + 1]
         if number.kind is not Kind.NUMBER or unit.kind is not Kind.UNIT or not self.items.joined(at + 1):
             return None

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     MONTH = "month"  # 1 to 12
     SHORT_MONTH = "short_month"  # the same, read beside a day's number alone
     SEASON = "season"  # its first month [3, 6, 9, 12]
+    SPAN = "span"  # half an hour [minutes]
     UNIT = "unit"  # [minute, hour, day, week, weekend, month, year]
     PART = "part"  # of a day [see PARTS]
     PART_TODAY = "part_today"  # tonight [part]
@@ -112,6 +113,10 @@ LEXICONS: Mapping[str, Lexicon] = MappingProxyType(
                     "night": "night",
                 },
             ),
+            (
+                Kind.SPAN,
+                {15: "quarter of an hour, a quarter of an hour", 30: "half an hour", 90: "an hour and a half"},
+            ),
             (Kind.PART_TODAY, {"night": "tonight"}),
             (Kind.PART_YESTERDAY, {"night": "last night"}),
             (
@@ -192,6 +197,7 @@ LEXICONS: Mapping[str, Lexicon] = MappingProxyType(
                     "night": "nacht",
                 },
             ),
+            (Kind.SPAN, {30: "einer halben stunde", 90: "anderthalb stunden, eineinhalb stunden"}),
             (Kind.PART_TODAY, {"evening": "heute abend"}),
             (Kind.PART_YESTERDAY, {"night": "letzte nacht, vergangene nacht"}),
             (Kind.FEAST, {(12, 24, 3): "weihnachten", (12, 31, 1): "silvester", (1, 1, 1): "neujahr"}),
@@ -248,6 +254,7 @@ LEXICONS: Mapping[str, Lexicon] = MappingProxyType(
                 Kind.PART,
                 {"morning": "matin", "noon": "midi", "afternoon": "apres midi", "evening": "soir", "night": "nuit"},
             ),
+            (Kind.SPAN, {30: "une demi heure", 90: "une heure et demie"}),
             (Kind.PART_TODAY, {"evening": "ce soir"}),
             (Kind.PART_YESTERDAY, {"night": "la nuit derniere"}),
             (Kind.FEAST, {(12, 24, 2): "noel"}),
@@ -293,6 +300,7 @@ LEXICONS: Mapping[str, Lexicon] = MappingProxyType(
                 },
             ),
             (Kind.PART, {"noon": "mediodia", "afternoon": "tarde", "night": "noche"}),
+            (Kind.SPAN, {30: "media hora", 90: "una hora y media"}),
             (Kind.PART_TODAY, {"night": "esta noche"}),
             (Kind.PART_YESTERDAY, {"night": "anoche, la noche pasada"}),
             (Kind.FEAST, {(12, 24, 2): "navidad", (12, 31, 1): "nochevieja"}),
@@ -333,6 +341,7 @@ _TELLING = frozenset(
         Kind.MONTH,
         Kind.SHORT_MONTH,
         Kind.SEASON,
+        Kind.SPAN,
         Kind.UNIT,
         Kind.PART,
         Kind.PART_TODAY,
