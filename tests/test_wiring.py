@@ -7,6 +7,8 @@ import json
 import sys
 import threading
 from dataclasses import replace
+from datetime import timedelta
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -347,6 +349,23 @@ async def test_a_run_says_what_it_was_started_with_and_keeps_no_secret(tmp_path:
     assert "memory.db" in parts.store
     for file in (tmp_path / "run").iterdir():
         assert KEY.encode() not in file.read_bytes()
+
+
+async def test_the_zone_of_a_run_is_its_scenarios_unless_a_setting_names_one(tmp_path: Path) -> None:
+    grid = files("simuverse.world").joinpath("scenarios/grid.toml").read_text(encoding="utf-8")
+    scenario = tmp_path / "east.toml"
+    scenario.write_text(grid.replace("2026-06-01T08:00:00Z", "2026-06-01T08:00:00+09:00"), encoding="utf-8")
+    for settings, hours in ((Settings(embedder="hashing"), 9), (Settings(embedder="hashing", zone="Asia/Kathmandu"), 5.75)):
+        async with open_simulation(replace(settings, scenario=str(scenario))) as simulation:
+            minds = [agent.subconscious for agent in simulation.agents.values()]
+            zones = {mind.settings.zone for mind in minds if mind is not None}
+        assert [zone.utcoffset(NOW.replace(tzinfo=None)) for zone in zones] == [timedelta(hours=hours)]
+
+
+async def test_a_zone_that_is_none_is_refused() -> None:
+    with pytest.raises(SettingsError, match="isn't a time zone"):
+        async with open_simulation(Settings(embedder="hashing", zone="Middle/Earth")):
+            pass
 
 
 async def test_without_memory_no_store_is_opened(tmp_path: Path) -> None:
