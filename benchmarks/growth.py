@@ -30,7 +30,7 @@ from simuverse.memory.embedding import Embedder
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZES = "1000,3000,10000,30000,100000"
-AGENTS = (1, 10, 30, 100)
+AGENTS = "1,10,30,100"
 EACH = 1_000
 """Memories of one agent, where agents are counted."""
 
@@ -46,18 +46,19 @@ RECALLS = 100
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--sizes", default=SIZES, help="numbers of memories, by commas")
+    asked.add_argument("--agents", default=AGENTS, help="numbers of agents, by commas")
     asked.add_argument("--weaviate", help="a server's address, as --store takes it")
     asked.add_argument("--json", type=Path, help="file that is written beside the plots")
     options = asked.parse_args()
-    sizes = [int(size) for size in options.sizes.split(",")]
-    measured = {**machine(), **asyncio.run(_measure(sizes, options.weaviate))}
+    sizes, agents = ([int(number) for number in option.split(",")] for option in (options.sizes, options.agents))
+    measured = {**machine(), **asyncio.run(_measure(sizes, agents, options.weaviate))}
     if options.json:
         options.json.write_text(json.dumps(measured, indent=1) + "\n")
     _draw(measured)
     print(json.dumps(measured, indent=1))
 
 
-async def _measure(sizes: list[int], weaviate: str | None) -> dict[str, Any]:
+async def _measure(sizes: list[int], agents: list[int], weaviate: str | None) -> dict[str, Any]:
     settings = Settings()
     embedder = await parts.open_embedder("wordllama", settings)
     with tempfile.TemporaryDirectory() as scratch:
@@ -82,7 +83,7 @@ async def _measure(sizes: list[int], weaviate: str | None) -> dict[str, Any]:
             ]
         return {
             "memories": memories,
-            "agents": [await _agents(agents, f"sqlite:{scratch}/agents{agents}.db", embedder) for agents in AGENTS],
+            "agents": [await _agents(count, f"sqlite:{scratch}/agents{count}.db", embedder) for count in agents],
             "queries": await _queries(f"sqlite:{scratch}/queries.db", embedder),
         }
 
@@ -96,7 +97,7 @@ async def _agents(agents: int, name: str, embedder: Embedder) -> dict[str, float
         for number, owner in enumerate(owners):
             await write(store, embedder, owner, EACH, seed=number)
         before = process_mb(os.getpid())
-        first = [await _timed(store_recall) for store_recall in [(store, embedder, owner, "first") for owner in owners]]
+        first = [await _timed((store, embedder, owner, "first")) for owner in owners]
         after = process_mb(os.getpid())
         times = [
             await _timed((store, embedder, owners[place % agents], question))

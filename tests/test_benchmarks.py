@@ -1,0 +1,109 @@
+"""What ``benchmarks/`` measures with, as far as it runs without the peers' environment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import numpy as np
+import pytest
+
+from benchmarks import report
+from benchmarks.peers import simuverse_recall, worker
+from benchmarks.peers.embeddings_address import embeddings_address
+from benchmarks.peers.peer import PEERS, Place
+from benchmarks.plot import Line, plot
+from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
+
+TEXTS = ["The kettle is blue.", "A goat ate the map.", "We rowed to the island."]
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    vectors = np.eye(3, 4, dtype=np.float32)
+    (tmp_path / "texts.json").write_text(json.dumps(TEXTS))
+    questions = {"questions": ["Who rowed?", "goat"], "dimension": 4, "address": "", "seconds": 60}
+    (tmp_path / "given.json").write_text(json.dumps(questions))
+    np.save(tmp_path / "vectors.npy", vectors)
+    np.save(tmp_path / "question_vectors.npy", vectors[[2, 1]])
+    return tmp_path
+
+
+def test_a_peer_is_filled_in_one_process_and_searched_in_another(
+    given: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.main("plain_script", "fill", str(given))
+    filled = json.loads(capsys.readouterr().out)
+    assert filled["added"] == 3
+    assert filled["disk_mb"] > 0
+    worker.main("plain_script", "search", str(given))
+    searched = json.loads(capsys.readouterr().out)
+    assert [found[0] for found in searched["found"]] == [2, 1]
+    assert len(searched["times"]) == 2
+    assert searched["start_ms"] > 0
+
+
+async def test_the_projects_own_peer_finds_the_number_of_the_text(tmp_path: Path) -> None:
+    embedder = await WordLlamaEmbedder.open()
+    vectors = await embedder.embed(TEXTS)
+    place = Place(folder=tmp_path, dimension=embedder.dimension, address="")
+
+    def numbers() -> list[int]:
+        peer = simuverse_recall.Opened(place)
+        peer.add(0, TEXTS[:2], vectors[:2])
+        peer.add(2, TEXTS[2:], vectors[2:])
+        found = peer.search("Where is the goat with the map?", vectors[0], 3)
+        peer.close()
+        return found
+
+    assert (await asyncio.to_thread(numbers))[0] == 1
+
+
+def test_every_peer_has_a_file() -> None:
+    folder = Path(worker.__file__).parent
+    assert all((folder / f"{name}.py").is_file() for name in PEERS)
+
+
+def test_the_address_answers_as_openais_does_and_refuses_what_it_has_no_vector_of() -> None:
+    vectors = {"one": np.array([0.5, 0.25], dtype=np.float32)}
+
+    def asked(base: str, text: str) -> bytes:
+        body = json.dumps({"input": [text], "model": "given"}).encode()
+        with urlopen(Request(f"{base}/embeddings", body, {"Content-Type": "application/json"})) as answer:
+            content: bytes = answer.read()
+            return content
+
+    with embeddings_address(vectors) as base:
+        assert json.loads(asked(base, "one"))["data"] == [{"object": "embedding", "index": 0, "embedding": [0.5, 0.25]}]
+        with pytest.raises(HTTPError, match="400") as refused:
+            asked(base, "two")
+        refused.value.close()
+
+
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_a_plot_is_an_svg_whose_points_rise_as_the_figures_do(logarithmic: bool) -> None:
+    line = Line(name="SQLite & more", points=[(1000, 1.5), (10_000, 4), (100_000, 30)])
+    drawn = ET.fromstring(plot("A <title>", [line], x="memories", y="ms", logarithmic=logarithmic))
+    circles = drawn.findall("{http://www.w3.org/2000/svg}circle")
+    across, up = ([float(circle.attrib[axis]) for circle in circles] for axis in ("cx", "cy"))
+    assert across == sorted(across)
+    assert up == sorted(up, reverse=True)
+    assert min(up) >= 44
+
+
+def test_a_table_is_put_between_the_comments_that_name_it() -> None:
+    text = "before\n<!-- peers -->\nold\n<!-- /peers -->\nafter"
+    assert report._replaced(text, "peers", "new") == "before\n<!-- peers -->\nnew\n<!-- /peers -->\nafter"
+    with pytest.raises(SystemExit, match="<!-- start -->"):
+        report._replaced(text, "start", "new")
+
+
+def test_every_table_of_the_page_has_its_place() -> None:
+    text = report.PAGE.read_text()
+    for name in report.TABLES:
+        assert f"<!-- {name} -->" in text
+        assert f"<!-- /{name} -->" in text
