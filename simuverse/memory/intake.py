@@ -12,10 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from uuid import UUID
-
-import numpy as np
 
 from simuverse.errors import StoreError
 from simuverse.memory.analysis import matched_share, query_terms, tokens
@@ -23,10 +20,23 @@ from simuverse.memory.audit import AuditLog, Change
 from simuverse.memory.changed_facts import held_before, replaced_by
 from simuverse.memory.changing import RecordedChanges, same
 from simuverse.memory.clock import Clock
-from simuverse.memory.echoes import SURE, SURE_OF_OWN, Echo, compared
+from simuverse.memory.drafts import (
+    EXEMPT,
+    Known,
+    in_part,
+    is_deed,
+    is_own,
+    is_the_draft_of_its_id,
+    least_sure,
+    linked,
+    may_take_in,
+    on_another_day,
+    refusal,
+)
+from simuverse.memory.echoes import Echo, compared
 from simuverse.memory.embedding import Embedder, Vectors, WordVectors
 from simuverse.memory.merging import absorbed
-from simuverse.memory.records import Hit, Memory, MemoryFilter, SearchType, Source
+from simuverse.memory.records import Hit, Memory, MemoryFilter, SearchType
 from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest, Vector
 
@@ -34,27 +44,17 @@ NEAREST = 12
 """Memories that a draft is compared with: what it restates is among the first, what it replaces may stand behind some
 others on the same subject."""
 
-ONE_EVENT = timedelta(days=1)
-"""How far apart the same may be told and still be one event. Beyond, it is kept, and linked: it may have happened
-again."""
-
 _PROMPT_NEAR = 0.5
 """Share of a draft's words that a sentence of a prompt must hold to be compared with it."""
 
 _FEWEST = 3
 """Words that a text must have to be linked: "Way to go!" is said of anything."""
 
-_RELATIVE_DAYS = frozenset(("today", "tomorrow", "yesterday", "tonight"))
-"""Said on another day, they mean another one."""
-
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 _LEANING = re.compile(
     r"(?:and|but|so|because|then|he|she|it|they|this|that|these|those|his|her|its|their|there)\b", re.IGNORECASE
 )
 """Begins a sentence that can't be understood without the one before it."""
-
-_EXEMPT = (Source.SEED, Source.OPERATOR)
-"""Whoever writes these means them to be there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,25 +72,6 @@ class Taken:
     refused: tuple[str, ...] = ()
     merged: tuple[Memory, ...] = ()
     past: tuple[Memory, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Known:
-    """Something that a draft is compared with.
-
-    Args:
-        memory: None for a sentence of a prompt.
-        shown: whether it was in this turn's prompts.
-    """
-
-    memory: Memory | None
-    statement: Statement
-    vector: Vector | None
-    cosine: float | None = None
-    shown: bool = False
-
-    def cosine_to(self, vector: Vector) -> float:
-        return float(np.vecdot(self.vector, vector)) if self.vector is not None else self.cosine or 0.0
 
 
 @dataclass(kw_only=True, slots=True)
@@ -137,15 +118,21 @@ class Intake:
             StoreError, EmbedderError: they couldn't be stored, or only some of them; to try again does no harm.
         """
         wanted = {draft.id: draft for draft in drafts}
-        there = {memory.id: memory for memory in await self._kept(wanted) if _told(memory, wanted)}
+        there = {memory.id: memory for memory in await self._kept(wanted) if is_the_draft_of_its_id(memory, wanted)}
         new = [draft for draft in drafts if draft.id not in there]
+        # A try that was cut short may have stored what takes another's place, and no more.
+        compared_ = [*new, *(memory for memory in there.values() if memory.supersedes is None)]
         plan = _Plan()
-        if new:
-            vectors = await self._embedder.embed([memory.summary for memory in (*new, *shown)])
-            known = self._known(shown, vectors[len(new) :])
-            found = await self._nearest(new, vectors)
-            for draft, vector, near in zip(new, vectors, found, strict=False):
-                await self._decide(draft, vector, [*known, *near, *_pending(plan)], plan)
+        if compared_:
+            vectors = await self._embedder.embed([memory.summary for memory in (*compared_, *shown)])
+            known = self._known(shown, vectors[len(compared_) :])
+            found = await self._nearest(compared_, vectors)
+            for draft, vector, near in zip(compared_, vectors, found, strict=False):
+                others = (*known, *near, *_pending(plan))
+                if draft.id in there:
+                    self._replaces(draft, statement_of(draft), [one for one in others if one.is_another(draft)], plan)
+                else:
+                    await self._decide(draft, vector, others, plan)
         return await self._carry_out(plan, drafts, there)
 
     async def _kept(self, wanted: Mapping[UUID, Memory]) -> list[Memory]:
@@ -157,13 +144,13 @@ class Intake:
 
     # --- what is known ----------------------------------------------------------------------------------------------
 
-    def _known(self, shown: Sequence[Memory], vectors: Vectors) -> list[_Known]:
+    def _known(self, shown: Sequence[Memory], vectors: Vectors) -> list[Known]:
         return [
-            _Known(memory=memory, statement=statement_of(memory), vector=vector, shown=True)
+            Known(memory=memory, statement=statement_of(memory), vector=vector, shown=True)
             for memory, vector in zip(shown, vectors, strict=True)
         ]
 
-    async def _nearest(self, drafts: Sequence[Memory], vectors: Vectors) -> list[list[_Known]]:
+    async def _nearest(self, drafts: Sequence[Memory], vectors: Vectors) -> list[list[Known]]:
         """Of the memories there are, past and hidden ones excepted, the nearest; for one's own words, also prompts.
 
         What others say happened, even where a prompt has it as its example.
@@ -174,38 +161,38 @@ class Intake:
         except StoreError:
             # A memory that can wait until the store is back is rather kept without a look at others than lost.
             found = iter([list[Hit]() for some in requests for _ in some])
-        near: list[list[_Known]] = []
+        near: list[list[Known]] = []
         for draft, some in zip(drafts, requests, strict=True):
             hits = {hit.memory.id: hit for _ in some for hit in next(found)}
             near.append(
                 [
-                    _Known(memory=hit.memory, statement=statement_of(hit.memory), vector=None, cosine=hit.cosine)
+                    Known(memory=hit.memory, statement=statement_of(hit.memory), vector=None, cosine=hit.cosine)
                     for hit in hits.values()
                 ]
             )
-            if _is_own(draft):
+            if is_own(draft):
                 near[-1] += await self._from_prompts(statement_of(draft))
         return near
 
-    async def _from_prompts(self, draft: Statement) -> list[_Known]:
+    async def _from_prompts(self, draft: Statement) -> list[Known]:
         near = [one for one in self._prompts if matched_share(tuple(draft.stems), one.stems) >= _PROMPT_NEAR]
         missing = [one.text for one in near if one.text not in self._prompt_vectors]
         if missing:
             vectors = await self._embedder.embed(missing)
             self._prompt_vectors.update(zip(missing, vectors, strict=True))
-        return [_Known(memory=None, statement=one, vector=self._prompt_vectors[one.text], shown=True) for one in near]
+        return [Known(memory=None, statement=one, vector=self._prompt_vectors[one.text], shown=True) for one in near]
 
     # --- deciding ---------------------------------------------------------------------------------------------------
 
-    async def _decide(self, draft: Memory, vector: Vector, known: Sequence[_Known], plan: _Plan) -> None:
+    async def _decide(self, draft: Memory, vector: Vector, known: Sequence[Known], plan: _Plan) -> None:
         entry = Entry(memory=draft, vector=vector)
-        if draft.provenance.source in _EXEMPT or _is_deed(draft):
+        if draft.provenance.source in EXEMPT or is_deed(draft):
             plan.adds.append(entry)
             return
         statement = statement_of(draft)
         compared_ = ((one, self._compared(draft, statement, vector, one)) for one in known)
         echoes = [(one, echo) for one, echo in compared_ if echo is not None]
-        sure = [one for one, echo in echoes if echo.is_sure(_least(draft, one))]
+        sure = [one for one, echo in echoes if echo.is_sure(least_sure(draft, one))]
         if self._told_again(entry, statement, sure, plan) or self._told_more(entry, statement, known, plan):
             return
         if self._replaces(draft, statement, known, plan):
@@ -216,31 +203,31 @@ class Intake:
             return
         plan.adds.append(replace(entry, memory=self._linked(draft, statement, vector, known, echoes)))
 
-    def _compared(self, draft: Memory, statement: Statement, vector: Vector, known: _Known) -> Echo | None:
-        if _on_another_day(draft, statement, known):
+    def _compared(self, draft: Memory, statement: Statement, vector: Vector, known: Known) -> Echo | None:
+        if on_another_day(draft, statement, known):
             return None
         return compared(statement, known.statement, cosine=known.cosine_to(vector), table=self._table)
 
-    def _told_again(self, entry: Entry, statement: Statement, sure: Sequence[_Known], plan: _Plan) -> bool:
+    def _told_again(self, entry: Entry, statement: Statement, sure: Sequence[Known], plan: _Plan) -> bool:
         """Whether it is nothing but an echo, which is refused, or refreshes what the same voice has told."""
         draft = entry.memory
         for one in sure:
-            if one.memory is not None and _may_take_in(one, draft):
+            if one.memory is not None and may_take_in(one, draft):
                 plan.merges.append((one.memory, entry))
                 if one.shown:
-                    plan.refused.append(_refusal(draft, one))
+                    plan.refused.append(refusal(draft, one))
                 return True
-        quoted = _is_own(draft), not statement.of_speaker
+        quoted = is_own(draft), not statement.of_speaker
         for one in sure:
             if quoted[0] or (one.shown and quoted[1]):
                 self._refuse(draft, one, plan)
                 return True
         return False
 
-    def _told_more(self, entry: Entry, statement: Statement, known: Sequence[_Known], plan: _Plan) -> bool:
+    def _told_more(self, entry: Entry, statement: Statement, known: Sequence[Known], plan: _Plan) -> bool:
         """Whether it tells what the same voice has told, in more words, and nothing that must not be merged."""
         for one in known:
-            if one.memory is None or one.shown or not _may_take_in(one, entry.memory):
+            if one.memory is None or one.shown or not may_take_in(one, entry.memory):
                 continue
             back = compared(one.statement, statement, cosine=one.cosine_to(entry.vector), table=self._table)
             alike = (statement.particulars, statement.names) == (one.statement.particulars, one.statement.names)
@@ -250,12 +237,12 @@ class Intake:
                 return True
         return False
 
-    def _refuse(self, draft: Memory, known: _Known, plan: _Plan) -> None:
-        plan.refused.append(_refusal(draft, known))
+    def _refuse(self, draft: Memory, known: Known, plan: _Plan) -> None:
+        plan.refused.append(refusal(draft, known))
         if known.memory is not None:
             plan.refreshed.append(known.memory)
 
-    def _replaces(self, draft: Memory, statement: Statement, known: Sequence[_Known], plan: _Plan) -> bool:
+    def _replaces(self, draft: Memory, statement: Statement, known: Sequence[Known], plan: _Plan) -> bool:
         old = {
             one.memory.id: (one.memory, found.why)
             for one in known
@@ -269,9 +256,9 @@ class Intake:
         plan.replaced += [(memory, draft, why) for memory, why in old.values()]
         return bool(old)
 
-    async def _kept_in_part(self, draft: Memory, parts: Sequence[str], known: Sequence[_Known], plan: _Plan) -> bool:
+    async def _kept_in_part(self, draft: Memory, parts: Sequence[str], known: Sequence[Known], plan: _Plan) -> bool:
         """Whether some sentences of it are nothing but echoes, so that the others are stored alone, or none."""
-        own = [one for one in known if one.shown or (_is_own(draft) and one.memory is not None)]
+        own = [one for one in known if one.shown or (is_own(draft) and one.memory is not None)]
         if not own:
             return False
         vectors = await self._embedder.embed([*parts])
@@ -288,15 +275,15 @@ class Intake:
         left = [part for part, one in zip(parts, echoed, strict=True) if one is None]
         if any(_LEANING.match(part) for part in left):
             return False
-        only = _in_part(draft, " ".join(left))
+        only = in_part(draft, " ".join(left))
         [vector] = await self._embedder.embed([only.summary])
         plan.adds.append(Entry(memory=only, vector=vector))
         return True
 
-    def _echoed(self, draft: Memory, part: Statement, vector: Vector, known: Sequence[_Known]) -> _Known | None:
+    def _echoed(self, draft: Memory, part: Statement, vector: Vector, known: Sequence[Known]) -> Known | None:
         for one in known:
             echo = self._compared(draft, part, vector, one)
-            if echo is not None and echo.is_sure(_least(draft, one)):
+            if echo is not None and echo.is_sure(least_sure(draft, one)):
                 return one
         return None
 
@@ -305,21 +292,21 @@ class Intake:
         draft: Memory,
         statement: Statement,
         vector: Vector,
-        known: Sequence[_Known],
-        echoes: Sequence[tuple[_Known, Echo]],
+        known: Sequence[Known],
+        echoes: Sequence[tuple[Known, Echo]],
     ) -> Memory:
         """With a link to what it may restate, or tells more of; and no more important than that."""
         if len(statement.words) + len(statement.particulars) < _FEWEST:
             return draft
         likely = [(echo.score, one.memory) for one, echo in echoes if one.memory is not None and echo.is_likely]
         if likely:
-            return _link(draft, max(likely, key=lambda each: (each[0], str(each[1].id)))[1])
+            return linked(draft, max(likely, key=lambda each: (each[0], str(each[1].id)))[1])
         for one in known:
             if one.memory is None or not (one.shown or same_voice(draft, one.memory)):
                 continue
             back = compared(one.statement, statement, cosine=one.cosine_to(vector), table=self._table)
             if back is not None and back.is_sure():
-                return _link(draft, one.memory, importance=False)
+                return linked(draft, one.memory, importance=False)
         return draft
 
     # --- doing ------------------------------------------------------------------------------------------------------
@@ -332,29 +319,36 @@ class Intake:
             await self.collection.touch([memory.id for memory in plan.refreshed], now)
         merged: dict[UUID, Memory] = {}
         past: list[Memory] = []
-        written = {entry.memory.id: entry.memory for entry in plan.adds}
+        written = there | {entry.memory.id: entry.memory for entry in plan.adds}
         if plan.merges or plan.replaced:
             async with self._audit.held():
                 for memory, entry in plan.merges:
-                    merged[memory.id] = await self._merge(merged.get(memory.id, memory), entry)
-                for number, (old, new, why) in enumerate(plan.replaced):
-                    first = all(other is not new for _, other, _ in plan.replaced[:number])
-                    gone, present = await self._supersede(old, written[new.id], why, link=first)
-                    past.append(gone)
-                    written[present.id] = present
-        kept = [there.get(draft.id) or written.get(draft.id) for draft in drafts]
+                    one = await self._merge(memory.id, entry)
+                    (merged if one.id == memory.id else written)[one.id] = one
+                for old, new, why in plan.replaced:
+                    pair = await self._supersede(old.id, written[new.id], why)
+                    if pair is not None:
+                        past.append(pair[0])
+                        written[pair[1].id] = pair[1]
         return Taken(
-            written=tuple(memory for memory in kept if memory is not None),
+            written=tuple(written[draft.id] for draft in drafts if draft.id in written),
             refused=tuple(plan.refused),
             merged=tuple(merged.values()),
             past=tuple(past),
         )
 
-    async def _merge(self, memory: Memory, entry: Entry) -> Memory:
-        """An undo brings back the memory as it was, and the draft beside it."""
+    async def _merge(self, id: UUID, entry: Entry) -> Memory:
+        """What took the draft in, or the draft itself where that is gone since it was found.
+
+        An undo brings back the memory as it was, and the draft beside it.
+        """
+        memory = next(iter(await self.collection.get([id])), None)
+        if memory is None or not memory.current or memory.anchored:
+            await self.collection.add([entry])
+            return entry.memory
         one = absorbed(memory, entry.memory)
         if same(one, memory):
-            await self.collection.update([one])  # told again in the same words: no more than a look at it is recorded
+            await self.collection.update([one])  # told again in the same words: that isn't a change on record
             return one
         change = await self._audit.intend(
             Change(
@@ -363,7 +357,7 @@ class Intake:
                 by="rules",
                 at=self._clock.now(),
                 why="the same was told again",
-                ids=(memory.id,),
+                ids=(id,),
                 before=(memory, entry.memory),
                 after=(one,),
             )
@@ -373,9 +367,13 @@ class Intake:
         await self._audit.settle(change, "done")
         return one
 
-    async def _supersede(self, old: Memory, new: Memory, why: str, *, link: bool) -> tuple[Memory, Memory]:
+    async def _supersede(self, id: UUID, new: Memory, why: str) -> tuple[Memory, Memory] | None:
+        """The old one and the new one as they are since; None where the old one is gone or past already."""
+        old = next(iter(await self.collection.get([id])), None)
+        if old is None or not old.current or old.anchored:
+            return None
         past = old.superseded(by=new.id, at=new.created_at)
-        present = replace(new, supersedes=old.id) if link else new
+        present = replace(new, supersedes=old.id) if new.supersedes is None else new
         changes = RecordedChanges(self.collection, self._embedder, self._clock, self._audit, by="rules", name="")
         await changes.make("supersede", [old.id, new.id], [old, new], [past, present], why)
         return past, present
@@ -383,7 +381,7 @@ class Intake:
 
 def _requests(draft: Memory, vector: Vector) -> list[SearchRequest]:
     """By all that it says, and by what it may take the place of, said by the same."""
-    if draft.provenance.source in _EXEMPT or _is_deed(draft):
+    if draft.provenance.source in EXEMPT or is_deed(draft):
         return []
     near = SearchRequest(search_type=SearchType.HYBRID, terms=query_terms(draft.summary), vector=vector, limit=NEAREST)
     wanted = held_before(statement_of(draft))
@@ -393,69 +391,7 @@ def _requests(draft: Memory, vector: Vector) -> list[SearchRequest]:
     return [near, replace(near, search_type=SearchType.KEYWORD, terms=query_terms(wanted), filter=about)]
 
 
-def _pending(plan: _Plan) -> Iterable[_Known]:
+def _pending(plan: _Plan) -> Iterable[Known]:
     """What is to be stored of the same turn."""
     for entry in plan.adds:
-        yield _Known(memory=entry.memory, statement=statement_of(entry.memory), vector=entry.vector)
-
-
-def _told(memory: Memory, drafts: Mapping[UUID, Memory]) -> bool:
-    """Whether it is the draft of its id, as a try that was cut short has stored it."""
-    draft = drafts[memory.id]
-    return (memory.summary, speaker_of(memory)) == (draft.summary, speaker_of(draft))
-
-
-def _least(draft: Memory, known: _Known) -> float:
-    return SURE_OF_OWN if known.shown and _is_own(draft) else SURE
-
-
-def _refusal(draft: Memory, known: _Known) -> str:
-    source = "the prompt" if known.memory is None else "a flashback" if known.shown else "a memory"
-    return f"restates {source}: {draft.summary}"
-
-
-def _may_take_in(known: _Known, draft: Memory) -> bool:
-    """Whether the same voice told it, and lately, or so that it came to mind this turn."""
-    memory = known.memory
-    if memory is None or memory.anchored or not memory.current or not same_voice(draft, memory) or _is_own(draft):
-        return False
-    return known.shown or abs(draft.created_at - memory.created_at) <= ONE_EVENT
-
-
-def _is_deed(memory: Memory) -> bool:
-    """What was done and not said: to do it again is another event."""
-    return memory.provenance.source is Source.OWN_ACTION and not memory.provenance.messages
-
-
-def _is_own(memory: Memory) -> bool:
-    """Or one's own thought."""
-    own = memory.provenance.source is Source.OWN_ACTION and bool(memory.provenance.messages)
-    return own or memory.provenance.source is Source.INFERRED
-
-
-def _on_another_day(draft: Memory, statement: Statement, known: _Known) -> bool:
-    relative = statement.particulars & _RELATIVE_DAYS
-    return bool(relative) and known.memory is not None and known.memory.created_at.date() != draft.created_at.date()
-
-
-def _link(draft: Memory, to: Memory, *, importance: bool = True) -> Memory:
-    """Args: importance: whether it is held down to that of what it restates."""
-    return replace(
-        draft,
-        restates=to.restates or to.id,
-        evidence=tuple(dict.fromkeys((*draft.evidence, to.id))) if _is_own(draft) else draft.evidence,
-        importance=min(draft.importance, to.importance) if importance else draft.importance,
-    )
-
-
-def _in_part(draft: Memory, text: str) -> Memory:
-    """With what of keywords and critical information is in that part."""
-    prefix = f"{speaker_of(draft)}: "
-    words = set(tokens(text))
-    held = [one for one in draft.critical_information.split(", ") if one and set(tokens(one)) <= words]
-    return replace(
-        draft,
-        summary=(prefix if draft.summary.startswith(prefix) else "") + text,
-        keywords=tuple(keyword for keyword in draft.keywords if set(tokens(keyword)) <= words),
-        critical_information=", ".join(held),
-    )
+        yield Known(memory=entry.memory, statement=statement_of(entry.memory), vector=entry.vector)

@@ -83,10 +83,16 @@ _FRAMES = re.compile(
     r" (?:right|true|still true|correct)"
     r"|you know (?:where|that|what)|you remembered(?: that)?|do you remember|remember|yes|yeah|exactly|indeed|of course"
     r"|(?:i was told|they say|people say|i hear|i heard)(?: that)?"
-    r"|so it (?:was|is)|[A-Z]\w+ (?:says|said|told me)(?: that)?)\b[ ,:]*|, as you know,|, you said|, you told me",
+    r"|so it (?:was|is))\b[ ,:]*|, as you know,|, you said|, you told me",
     re.IGNORECASE,
 )
 """What is put around words that were heard before."""
+
+_REPORTED = re.compile(
+    r"(?:(?<=^)|(?<=[,;.!?:] ))(?:[A-Z][\w-]*|[Hh]e|[Ss]he|[Tt]hey) (?:(?:tells|told) (?:[A-Z][\w-]*|me|us) that"
+    r"|(?:says|said|mentions|mentioned)(?: to (?:[A-Z][\w-]*|me|us))?(?: that)?)\b[ ,:]*"
+)
+"""Who said it to whom, where somebody else puts it into words."""
 
 _STILL = re.compile(r"\bstill\b", re.IGNORECASE)
 """Tells nothing beside what it is said of."""
@@ -171,7 +177,7 @@ def said(text: str, *, by: str) -> Statement:
     text = text.removeprefix(f"{by}: ").strip()
     bare = _FRAMES.sub(" ", text)
     confirms = bare != text
-    bare = _STILL.sub(" ", bare)
+    bare = _STILL.sub(" ", _REPORTED.sub(" ", bare))
     words = [_plain(word) for word in content_words(bare)]
     spoken = tuple(_plain(word) for word in _WORD.findall(bare.casefold()))
     return Statement(

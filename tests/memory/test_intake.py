@@ -21,6 +21,7 @@ from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 from simuverse.memory.intake import Intake, Taken
 from simuverse.memory.recall import Recalled, RecallSettings, recall
 from simuverse.memory.records import Category, Cut, Memory, MemoryFilter, MemoryQuery, Provenance, Source, memory_id
+from simuverse.memory.store import Entry
 from simuverse.memory.stores.sqlite import SQLiteStore
 
 NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
@@ -170,6 +171,28 @@ async def test_an_operators_memory_is_never_refused(gate: Gate) -> None:
 async def test_what_a_first_try_stored_stays_as_it_is_there(gate: Gate) -> None:
     [ferry] = (await gate.tell(FERRY)).written
     assert (await gate.intake.take([gate.draft(FERRY, "Mira")])).written == (ferry,)
+    assert len(await gate.current()) == 1
+
+
+async def test_a_try_cut_short_before_the_old_fact_was_past_is_finished_by_the_next(gate: Gate) -> None:
+    [old] = (await gate.tell("I live in Orvale.")).written
+    gate.told += 1
+    gate.clock.set(NOON + timedelta(days=3))
+    moved = gate.draft("I moved to Brenmoor.", "Mira")
+    [vector] = await gate.embedder.embed([moved.summary])
+    await gate.intake.collection.add([Entry(memory=moved, vector=vector)])
+    taken = await gate.intake.take([moved])
+    assert [memory.id for memory in taken.past] == [old.id]
+    assert [memory.supersedes for memory in taken.written] == [old.id]
+    assert (await gate.intake.take([moved])).past == ()
+
+
+async def test_what_a_model_puts_into_words_is_the_same_again(gate: Gate) -> None:
+    await gate.tell(FERRY)
+    for text in ("Mira told Ada that the ferry leaves the pier at half past four.", f"Mira said that {FERRY}"):
+        gate.told += 1
+        draft = replace(gate.draft("-", "Mira"), summary=text)
+        assert (await gate.intake.take([draft])).written == ()
     assert len(await gate.current()) == 1
 
 
