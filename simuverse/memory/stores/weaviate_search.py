@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -234,7 +235,7 @@ def _finite(value: float | None) -> float:
     """Raises:
     StoreUnavailable: the server gave no score, or none that can be compared.
     """
-    if value is None or not np.isfinite(value):
+    if value is None or not isfinite(value):
         raise StoreUnavailable(f"the Weaviate server gave a score of {value}; its index may be damaged: restart it.")
     return value
 
