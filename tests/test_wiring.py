@@ -355,7 +355,10 @@ async def test_the_zone_of_a_run_is_its_scenarios_unless_a_setting_names_one(tmp
     grid = files("simuverse.world").joinpath("scenarios/grid.toml").read_text(encoding="utf-8")
     scenario = tmp_path / "east.toml"
     scenario.write_text(grid.replace("2026-06-01T08:00:00Z", "2026-06-01T08:00:00+09:00"), encoding="utf-8")
-    for settings, hours in ((Settings(embedder="hashing"), 9), (Settings(embedder="hashing", zone="Asia/Kathmandu"), 5.75)):
+    for settings, hours in (
+        (Settings(embedder="hashing"), 9),
+        (Settings(embedder="hashing", zone="Asia/Kathmandu"), 5.75),
+    ):
         async with open_simulation(replace(settings, scenario=str(scenario))) as simulation:
             minds = [agent.subconscious for agent in simulation.agents.values()]
             zones = {mind.settings.zone for mind in minds if mind is not None}
