@@ -7,6 +7,8 @@ import random
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -58,10 +60,13 @@ async def assert_stored_once(collection: MemoryCollection, ids: Sequence[UUID]) 
     assert max(Counter(stored).values()) == 1
     assert set(ids) <= set(stored)
     assert await collection.count(filter=EVER) == len(stored)
-    request = SearchRequest(
-        search_type=SearchType.SEMANTIC, vector=entries[0].vector, filter=EVER, limit=len(stored) + 10
-    )
-    assert {hit.memory.id for hit in await collection.search(request)} == set(stored)
+    for start in range(0, len(entries), 1000):
+        # A search has an end, so they are looked for by stretches of time.
+        some = [one.memory for one in entries[start : start + 1000]]
+        within = replace(EVER, since=some[0].created_at, until=some[-1].created_at + timedelta(microseconds=1))
+        request = SearchRequest(search_type=SearchType.SEMANTIC, vector=entries[0].vector, filter=within, limit=5000)
+        lost = {one.id for one in some} - {hit.memory.id for hit in await collection.search(request)}
+        assert not lost
 
 
 async def assert_run_is_stored(folder: Path, settings: Settings) -> None:
@@ -269,4 +274,4 @@ async def write(collection: OutboxCollection, numbers: count[int], written: list
         await collection.add([one])
         written.append(one.memory.id)
         if collection.backlog.waiting:
-            await asyncio.sleep(BREATH)
+            await asyncio.sleep(5 * BREATH)
