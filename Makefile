@@ -34,8 +34,8 @@ bench: .venv/installed .venv-peers/installed
 	$(BIN)/simuverse bench latency
 	$(BIN)/simuverse bench recall
 	$(BIN)/simuverse bench changes
-	$(BIN)/simuverse bench depth
-	$(BIN)/simuverse bench importance
+	$(BIN)/simuverse bench depth --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/depth.json
+	$(BIN)/simuverse bench importance --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/importance.json
 	$(BIN)/python -m benchmarks.start --json benchmarks/results/start.json
 	$(BIN)/python -m benchmarks.growth --json benchmarks/results/growth.json $(if $(WEAVIATE),--weaviate $(WEAVIATE))
 	$(BIN)/python -m benchmarks.peers.run --json benchmarks/results/peers.json

@@ -77,10 +77,28 @@ def _growth(measured: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _depth(measured: Mapping[str, Any]) -> str:
+    lines = ["| memories | question | at 5 | at 10 | as shipped | p50 ms |", "|--:|---|--:|--:|--:|--:|"]
+    lines += [
+        f"| {row['size']:,} | {row['question']} | {100 * row['at_5']:.0f} | {100 * row['at_10']:.0f} "
+        f"| {100 * row['shipped']:.0f} | {row['p50_ms']:.1f} |"
+        for row in measured["measured"]
+    ]
+    return "\n".join(lines)
+
+
+def _importance(measured: Mapping[str, Any]) -> str:
+    lines = ["| list | events | correlation |", "|---|--:|--:|"]
+    lines += [f"| {row['events']} | {row['count']} | {row['correlation']:.2f} |" for row in measured["measured"]]
+    return "\n".join(lines)
+
+
 TABLES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "peers": peers_table,
     "start": _start,
     "growth": _growth,
+    "depth": _depth,
+    "importance": _importance,
 }
 
 
