@@ -1,15 +1,14 @@
-"""What keeps a store clean: telling a restatement from something new.
+"""How alike two texts are by their search tokens, so as good in one language as in another. PURE.
 
-PURE. Works on search tokens, so it is as good in one language as in another. What is only likely a restatement counts
-as new: a fact lost is worse than an echo kept.
+What becomes of a draft is told by more than this: see :mod:`simuverse.memory.echoes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 RESTATED = 0.9
-"""Share of a text's tokens that one known text must hold for it to be a mere restatement."""
+"""Share of a text's tokens that one known text must hold for it to say the same words."""
 
 ALIKE = 0.8
 """Jaccard index of two texts' tokens from which showing both tells nothing more than showing one."""
@@ -30,18 +29,3 @@ def likeness(one: Collection[str], other: Collection[str]) -> float:
 def differing_figures(tokens: Collection[str], known: Collection[str]) -> bool:
     """Whether ``tokens`` hold a number that ``known`` doesn't: then they are never the same fact."""
     return any(not token.isalpha() and any(map(str.isdigit, token)) for token in set(tokens) - set(known))
-
-
-def restates(tokens: Sequence[str], known: Iterable[Sequence[str]], *, vital: Collection[str] = ()) -> bool:
-    """Whether ``tokens`` say nothing that one of the ``known`` texts didn't say already.
-
-    Args:
-        vital: names and the like: one of them that is new makes the text new, however little else is.
-    """
-    return any(
-        containment(tokens, text) >= RESTATED
-        and not differing_figures(tokens, text)
-        and set(vital).isdisjoint(set(tokens) - set(text))
-        for text in known
-        if tokens
-    )
