@@ -281,18 +281,15 @@ class _Generation:
 
     async def _store(self, embedder: EmbedderRecord) -> WeaviateStore:
         if embedder not in self._stores:
-            layout = await self._layout(embedder)
-            self._stores[embedder] = WeaviateStore(self._connection, layout, dimension=embedder.dimension)
+            making = Making(
+                prefix=self.prefix,
+                embedder=embedder.name,
+                dimension=embedder.dimension,
+                replication=self._place.replication,
+            )
+            layout = await open_layout(self._connection, making, self._place.layout)
+            self._stores[embedder] = WeaviateStore(self._connection, layout, making)
         return self._stores[embedder]
-
-    async def _layout(self, embedder: EmbedderRecord) -> OwnerLayout:
-        making = Making(
-            prefix=self.prefix,
-            embedder=embedder.name,
-            dimension=embedder.dimension,
-            replication=self._place.replication,
-        )
-        return await open_layout(self._connection, making, self._place.layout)
 
     async def _names(self) -> list[str]:
         configs = await all_configs(self._connection)
