@@ -28,6 +28,9 @@ from simuverse.cli_bench_parts import opened_parts, tell
 from simuverse.config import Settings, load
 from simuverse.errors import SettingsError
 
+PATIENT = 60.0
+"""Seconds for a query: how late an answer is shall be measured, not end the measuring."""
+
 bench_app = typer.Typer(
     no_args_is_help=True,
     help="Measure. Figures depend on the machine; ratios less so.",

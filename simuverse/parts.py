@@ -148,9 +148,12 @@ async def open_embedder(name: str, settings: Settings) -> Embedder:
             )
 
 
-async def open_store(name: str, embedder: Embedder, settings: Settings | None = None) -> MemoryStore:
+async def open_store(
+    name: str, embedder: Embedder, settings: Settings | None = None, *, deadline: float | None = None
+) -> MemoryStore:
     """Args:
         settings: hold the key of a store on a server.
+        deadline: seconds for a query to a server, where not the usual ones.
 
     Raises:
         SettingsError: no such kind of store. MissingExtra: its client isn't installed. StoreError: it can't be opened.
@@ -158,12 +161,14 @@ async def open_store(name: str, embedder: Embedder, settings: Settings | None = 
     if is_on_server(name):
         from simuverse.memory.stores.weaviate import WeaviateStore
         from simuverse.memory.stores.weaviate_address import StoreAddress, parse_headers
+        from simuverse.memory.stores.weaviate_connection import DEADLINE
 
         place = StoreAddress.parse(name.removeprefix(WEAVIATE))
         return await WeaviateStore.open(
             place.addresses,
             layout=place.layout,
             replication=place.replication,
+            deadline=deadline or DEADLINE,
             embedder_name=embedder.name,
             dimension=embedder.dimension,
             key=_revealed(settings.weaviate_api_key) if settings else None,
