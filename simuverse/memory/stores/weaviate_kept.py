@@ -281,15 +281,20 @@ class _Generation:
 
     async def _store(self, embedder: EmbedderRecord) -> WeaviateStore:
         if embedder not in self._stores:
-            making = Making(
-                prefix=self.prefix,
-                embedder=embedder.name,
-                dimension=embedder.dimension,
-                replication=self._place.replication,
-            )
-            layout = await open_layout(self._connection, making, self._place.layout)
-            self._stores[embedder] = WeaviateStore(self._connection, layout, making)
+            layout = await self._layout(embedder)
+            self._stores[embedder] = WeaviateStore(self._connection, layout, self._making(embedder))
         return self._stores[embedder]
+
+    async def _layout(self, embedder: EmbedderRecord) -> OwnerLayout:
+        return await open_layout(self._connection, self._making(embedder), self._place.layout)
+
+    def _making(self, embedder: EmbedderRecord) -> Making:
+        return Making(
+            prefix=self.prefix,
+            embedder=embedder.name,
+            dimension=embedder.dimension,
+            replication=self._place.replication,
+        )
 
     async def _names(self) -> list[str]:
         configs = await all_configs(self._connection)
