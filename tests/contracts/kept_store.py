@@ -42,8 +42,13 @@ from tests.contracts.memory_store import FULL
 MADE_BY = EmbedderRecord(name="invented-embedder", dimension=DIMENSION)
 HASHING = EmbedderRecord(name="hashing", dimension=HashingEmbedder.dimension)
 
-_SLOW = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large)
-"""Complaints that don't count here: a store is a slow thing, and each example has one of its own."""
+_FINE_HERE = (
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.differing_executors,
+)
+"""A store is a slow thing, each example has one of its own, and several classes have the same test."""
 
 _TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(lambda text: bool(text.strip()))
 _TIMES = st.integers(0, 7_000_000_000_000_000).map(
@@ -247,7 +252,7 @@ class KeptStoreContract:
                 assert carried.written == written
             assert await exported(two) == await exported(one)
 
-    @settings(max_examples=6, deadline=None, suppress_health_check=_SLOW)
+    @settings(max_examples=6, deadline=None, suppress_health_check=_FINE_HERE)
     @given(found=st.lists(memories(), max_size=60, unique_by=lambda one: one.id))
     async def test_whatever_the_memories_are_they_come_back_as_they_were(self, found: list[Memory]) -> None:
         with TemporaryDirectory() as folder:
