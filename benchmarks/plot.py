@@ -35,7 +35,7 @@ def plot(title: str, lines: Sequence[Line], *, x: str, y: str, logarithmic: bool
         f'<text x="{_LEFT}" y="24" font-size="15" fill="#111827">{escape(title)}</text>',
         f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 12}" text-anchor="middle" fill="#374151">'
         f"{escape(x)}</text>",
-        f'<text x="{_LEFT - 8}" y="{_TOP - 6}" text-anchor="end" fill="#374151">{escape(y)}</text>',
+        f'<text x="8" y="{_TOP - 6}" fill="#374151">{escape(y)}</text>',
     ]
     for tick in across.ticks:
         at = across.place(tick)
@@ -65,9 +65,12 @@ class _Axis:
     def __init__(self, values: Sequence[float], first: float, last: float, *, logarithmic: bool) -> None:
         self._first, self._last, self._logarithmic = first, last, logarithmic
         if logarithmic:
-            low, high = floor(log10(min(values))), ceil(log10(max(values)))
-            self.ticks = [10.0**power for power in range(low, max(high, low + 1) + 1)]
-            self._low, self._high = float(low), float(max(high, low + 1))
+            powers = range(floor(log10(min(values))), ceil(log10(max(values))) + 1)
+            steps = [10.0**power * factor for power in powers for factor in (1, 2, 5)]
+            low = max((step for step in steps if step <= min(values)), default=steps[0])
+            high = min(step for step in steps if step >= max(values) and step > low)
+            self.ticks = [step for step in steps if low <= step <= high]
+            self._low, self._high = log10(low), log10(high)
         else:
             step = _round_step(max(values) / 4)
             self.ticks = [step * number for number in range(ceil(max(values) / step) + 1)]
