@@ -15,7 +15,7 @@ from uuid import UUID
 from simuverse.memory import timely
 from simuverse.memory.analysis import matched_share, memory_tokens, tokens
 from simuverse.memory.embedding import Embedder, WordVectors
-from simuverse.memory.gate import HELD, NEAR, least_sureness, sureness
+from simuverse.memory.gate import FIRST, HELD, NEAR, least_sureness, sureness
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
 from simuverse.memory.nearness import Nearness, nearness
 from simuverse.memory.records import (
@@ -284,8 +284,11 @@ def _unsure(searched: Sequence[Searched], ranked: Sequence[_Pooled], least: floa
 
 
 def _one_is_enough(terms: Sequence[str], entries: Sequence[_Pooled], cosines: Sequence[float]) -> bool:
+    """A memory that holds most of the words is among the first that they find."""
     return max(cosines, default=-1.0) >= NEAR or any(
-        matched_share(terms, memory_tokens(entry.memory)) >= HELD for entry in entries
+        matched_share(terms, memory_tokens(entry.memory)) >= HELD
+        for entry in entries
+        if any(hit.alone and 0 < (hit.alone.keyword_rank or 0) <= FIRST for hit in entry.found)
     )
 
 
@@ -296,6 +299,8 @@ def _share(hit: Hit | None) -> float:
 
 def _past_first(ranked: list[tuple[Scores, int, _Pooled]]) -> list[tuple[Scores, int, _Pooled]]:
     """Of a fact that changed, what held before stands before what took its place: only who asks for it finds it."""
+    if all(entry.memory.superseded_by is None for _, _, entry in ranked):
+        return ranked
     places = {entry.memory.id: place for place, (_, _, entry) in enumerate(ranked)}
     order = [float(place) for place in range(len(ranked))]
     for place in reversed(range(len(ranked))):
@@ -322,6 +327,9 @@ def _select(
     for scores, row, entry in ranked:
         if len(flashbacks) == settings.count and len(kept) == settings.count + settings.runners_up:
             break
+        unknown = all(hit.query in unsure for hit in entry.found)
+        if unknown and len(kept) - len(flashbacks) == settings.runners_up:
+            continue
         score = scores[row]
         whole = estimated_tokens(entry.memory)
         cost = min(whole, most)
@@ -329,7 +337,7 @@ def _select(
         matched = entry.matched(own)
         reason: Cut | None = None
         missed_by: float | None = None
-        if all(found.query in unsure for found in entry.found):
+        if unknown:
             reason, missed_by = Cut.UNSURE, min(unsure[found.query] for found in entry.found)
         elif (short := _gate_shortfall(entry, matched, settings)) > 0:
             reason, missed_by = Cut.GATE, short

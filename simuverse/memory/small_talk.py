@@ -11,6 +11,9 @@ from functools import cache
 
 from simuverse.memory.analysis import content_words
 
+LONGEST = 100
+"""Characters from which a text is more than civil."""
+
 _PHRASES = (
     # English
     "good (?:morning|afternoon|evening|night|day)|goodnight|hello(?: there)?|hi(?: there)?|hey(?: there)?",
@@ -51,6 +54,8 @@ def _courtesies() -> re.Pattern[str]:
 
 def asks_nothing(text: str) -> bool:
     """Whether it holds courtesies, and beside them no word that tells anything."""
+    if len(text) > LONGEST:
+        return False
     plain = text.casefold().replace("\u2019", "'")
     bare, courtesies = _courtesies().subn(" ", plain)
     # The whole text tells its language; what is left of it may be a function word of that.
