@@ -40,7 +40,11 @@ def _where(measured: Mapping[str, Any]) -> str:
     """Date, machine and versions."""
     versions = ", ".join(f"{package} {version}" for package, version in measured["versions"].items())
     load = measured.get("load")
-    busy = "" if load is None else f", load {load:.1f} at the start"
+    busy = (
+        ""
+        if load is None or load <= measured["cores"]
+        else f", whose load was {load:.1f}, so that much of this is waiting"
+    )
     return f"Measured {measured['date']} on {measured['cores']} cores{busy}; Python {measured['python']}, {versions}."
 
 
