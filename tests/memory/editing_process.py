@@ -58,13 +58,14 @@ def watch(steps: Steps) -> None:
     """Every write of the record and of the store is a step."""
     append, replace = vars(FileLines)["_append"], vars(FileLines)["_replace"]
 
-    def appending(lines: FileLines, line: bytes) -> None:
+    def appending(file_lines: FileLines, lines: Sequence[bytes]) -> None:
         steps.count()
         if steps.done - 0.5 == steps.last:
-            with lines.path.open("ab") as file:
-                file.write(line[: len(line) // 2])
+            whole = b"\n".join(lines)
+            with file_lines.path.open("ab") as file:
+                file.write(whole[: len(whole) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
-        append(lines, line)
+        append(file_lines, lines)
 
     def replacing(lines: FileLines, renewed: Mapping[int, bytes]) -> None:
         steps.count()
