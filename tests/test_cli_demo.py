@@ -53,8 +53,9 @@ def get(url: str) -> str:
 
 
 def tick(page: str) -> int:
+    """The last one that was lived to its end."""
     state = json.loads(get(f"{page}api/state"))
-    return int(state["tick"])
+    return int(state["tick"]) - bool(state["stepping"])
 
 
 def test_the_page_is_served_and_alive_and_ctrl_c_ends_it_with_a_readable_run(tmp_path: Path) -> None:
