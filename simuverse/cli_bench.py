@@ -31,6 +31,14 @@ from simuverse.errors import SettingsError
 PATIENT = 60.0
 """Seconds for a query: how late an answer is shall be measured, not end the measuring."""
 
+StoreOption = Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")]
+EmbedderOption = Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="As data.")]
+DataOption = Annotated[
+    Path | None, typer.Option("--data", help="Folder of dialogues with questions, JSON, measured first.")
+]
+
 bench_app = typer.Typer(
     no_args_is_help=True,
     help="Measure. Figures depend on the machine; ratios less so.",
@@ -46,9 +54,9 @@ def latency(
     stores: Annotated[
         list[str] | None, typer.Option("--store", help="Again for others beside it. By default a new file.")
     ] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+    embedder: EmbedderOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """How long a recall takes beside a bare matrix product and a bare FTS5 query; writes; memory.
 
@@ -82,9 +90,9 @@ def agents(
     servers: Annotated[
         list[int] | None, typer.Option("--server", help="Process of each store's server, to read its memory from.")
     ] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+    embedder: EmbedderOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Many agents in one store: making, filling, asking and erasing them, and the memory of the server.
 
@@ -118,14 +126,12 @@ def agents(
 
 @bench_app.command(epilog="Example: simuverse bench recall --ablate")
 def recall(
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder of dialogues with questions, JSON, measured first.")
-    ] = None,
+    data: DataOption = None,
     ablate: Annotated[bool, typer.Option("--ablate", help="Again without each part, and by each preset.")] = False,
-    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+    store: StoreOption = None,
+    embedder: EmbedderOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """How much of what a question asks for comes back, a week after the last of many talks.
 
@@ -149,10 +155,10 @@ def recall(
 
 @bench_app.command(epilog="Example: simuverse bench changes --json")
 def changes(
-    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+    store: StoreOption = None,
+    embedder: EmbedderOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Of facts that changed, how often what holds now comes first, and what held on a day that is asked for."""
     settings = load(config, typed={"store": store, "embedder": embedder})
@@ -167,10 +173,10 @@ def changes(
 
 @bench_app.command("time", epilog="Example: simuverse bench time --store memory:")
 def times(
-    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+    store: StoreOption = None,
+    embedder: EmbedderOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Whether times in questions are understood, what comes back of them, and that nothing else does; in four zones."""
     settings = load(config, typed={"store": store, "embedder": embedder})
@@ -191,10 +197,10 @@ def hygiene(
     soak_turns: Annotated[
         int, typer.Option("--soak", min=0, help="Turns of the rehearsed village; 10000 take minutes, 0 none.")
     ] = 0,
-    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+    store: StoreOption = None,
+    embedder: EmbedderOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """What becomes of echoes, of one thing told in many words, and of facts that changed."""
     settings = load(config, typed={"store": store, "embedder": embedder})
@@ -212,13 +218,11 @@ def hygiene(
 
 @bench_app.command(epilog="Example: simuverse bench silence --data dialogues")
 def silence(
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder of dialogues with questions, JSON, measured first.")
-    ] = None,
-    store: Annotated[str | None, typer.Option("--store", help="By default a new file, deleted afterwards.")] = None,
-    embedder: Annotated[str | None, typer.Option("--embedder", help="wordllama, hashing or provider:model.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="As data.")] = False,
+    data: DataOption = None,
+    store: StoreOption = None,
+    embedder: EmbedderOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """How often nothing comes back for what was never talked about, and what that costs."""
     settings = load(config, typed={"store": store, "embedder": embedder})

@@ -22,9 +22,8 @@ from simuverse.memory.records import (
     Provenance,
     Score,
     Source,
-    TimeAsked,
-    TimeUse,
 )
+from simuverse.memory.time_asked import TimeAsked, TimeUse
 from tests.agents.minds import NOW
 
 MEMORY = Memory(

@@ -23,8 +23,9 @@ from simuverse.errors import StoreError, UsageError
 from simuverse.memory.clock import ManualClock
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.recall import RecallSettings
-from simuverse.memory.records import Memory, TimeUse
+from simuverse.memory.records import Memory
 from simuverse.memory.store import MemoryStore
+from simuverse.memory.time_asked import TimeUse
 from simuverse.memory.when_calendar import Window
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Pacific/Auckland")

@@ -13,6 +13,7 @@ from typing import Any, Self
 from uuid import UUID, uuid5
 
 from simuverse.memory.clock import require_aware
+from simuverse.memory.time_asked import TimeAsked, TimeUse
 
 MAX_KEYWORDS = 8
 IMPORTANCE_MIN, IMPORTANCE_DEFAULT, IMPORTANCE_MAX = 1, 5, 10
@@ -277,44 +278,6 @@ class MemoryFilter:
 
 
 NO_FILTER = MemoryFilter()
-
-
-class TimeUse(StrEnum):
-    """What a time that a query speaks of does."""
-
-    WINDOW = "window"
-    """It is asked about: nothing of another time comes back."""
-    LIST = "list"
-    """Nothing else is asked: what is of that time comes back, by importance."""
-    BOOST = "boost"
-    """It is only mentioned: what is of that time ranks a little higher."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TimeAsked:
-    """The time that a query speaks of.
-
-    Args:
-        phrase: its words, as they were said.
-        since, until: the window understood, as in :class:`MemoryFilter`.
-        text: what else the query asks.
-    """
-
-    phrase: str
-    since: datetime | None
-    until: datetime | None
-    use: TimeUse
-    text: str = ""
-
-    def describe(self) -> str:
-        """For people: ``asks about "yesterday": from 2026-03-17 00:00 until 2026-03-18 00:00 UTC``."""
-        does = {
-            TimeUse.WINDOW: "asks about",
-            TimeUse.LIST: "asks for all of",
-            TimeUse.BOOST: "mentions",
-        }[self.use]
-        ends = [f"{word} {end:%Y-%m-%d %H:%M}" for word, end in (("from", self.since), ("until", self.until)) if end]
-        return f'{does} "{self.phrase}": {" ".join(ends)} UTC'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,16 +11,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 
-from simuverse.memory.records import (
-    IMPORTANCE_MAX,
-    IMPORTANCE_MIN,
-    Memory,
-    MemoryFilter,
-    MemoryQuery,
-    TimeAsked,
-    TimeUse,
-)
+from simuverse.memory.records import IMPORTANCE_MAX, IMPORTANCE_MIN, Memory, MemoryFilter, MemoryQuery
 from simuverse.memory.store import MemoryCollection
+from simuverse.memory.time_asked import TimeAsked, TimeUse
 from simuverse.memory.when import times_spoken
 from simuverse.memory.when_calendar import Window
 

@@ -20,7 +20,8 @@ from datetime import datetime, tzinfo
 
 from simuverse.memory.analysis import DEFAULT_LANGUAGE, content_words, language_of
 from simuverse.memory.languages import LATIN
-from simuverse.memory.records import MemoryFilter, MemoryQuery, TimeAsked, TimeUse
+from simuverse.memory.records import MemoryFilter, MemoryQuery
+from simuverse.memory.time_asked import TimeAsked, TimeUse
 from simuverse.memory.when import TimeSpoken, times_spoken
 from simuverse.memory.when_calendar import Window
 from simuverse.memory.when_items import may_tell

@@ -10,7 +10,8 @@ from simuverse.agents.trace import Recollection
 from simuverse.agents.xml import render_queries
 from simuverse.memory.clock import ManualClock
 from simuverse.memory.recall import RecallSettings
-from simuverse.memory.records import MemoryFilter, MemoryQuery, TimeUse
+from simuverse.memory.records import MemoryFilter, MemoryQuery
+from simuverse.memory.time_asked import TimeUse
 from tests.agents.minds import NOW, Minds, moment
 
 TUESDAY = NOW.replace(hour=0) - timedelta(days=1)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -10,19 +9,6 @@ from simuverse.errors import UsageError
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.scoring import PRESETS
 from simuverse.memory.store import MemoryStore
-from simuverse.memory.stores.sqlite import SQLiteStore
-
-
-@pytest.fixture
-def embedder() -> HashingEmbedder:
-    return HashingEmbedder()
-
-
-@pytest.fixture
-async def store(embedder: HashingEmbedder) -> AsyncIterator[MemoryStore]:
-    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
-    yield store
-    await store.aclose()
 
 
 def test_every_distance_is_as_frequent_and_the_later_fact_is_another() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from simuverse.bench.depth import OWNER, everyday, measure_depth, planted
@@ -9,19 +7,6 @@ from simuverse.errors import UsageError
 from simuverse.memory.analysis import tokens
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.store import MemoryStore
-from simuverse.memory.stores.sqlite import SQLiteStore
-
-
-@pytest.fixture
-def embedder() -> HashingEmbedder:
-    return HashingEmbedder()
-
-
-@pytest.fixture
-async def store(embedder: HashingEmbedder) -> AsyncIterator[MemoryStore]:
-    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
-    yield store
-    await store.aclose()
 
 
 def test_no_reworded_question_shares_a_word_with_its_moment_and_every_vague_one_does() -> None:

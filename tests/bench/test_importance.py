@@ -1,25 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from simuverse.bench.importance import graded_events, measure_importance, rank_correlation
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.store import MemoryStore
-from simuverse.memory.stores.sqlite import SQLiteStore
-
-
-@pytest.fixture
-def embedder() -> HashingEmbedder:
-    return HashingEmbedder()
-
-
-@pytest.fixture
-async def store(embedder: HashingEmbedder) -> AsyncIterator[MemoryStore]:
-    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
-    yield store
-    await store.aclose()
 
 
 def test_rank_correlation_is_spearmans_worked_out_by_hand() -> None:

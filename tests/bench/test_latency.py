@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -15,19 +14,6 @@ from simuverse.bench.timing import Spread, timed
 from simuverse.errors import UsageError
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.store import MemoryStore
-from simuverse.memory.stores.sqlite import SQLiteStore
-
-
-@pytest.fixture
-def embedder() -> HashingEmbedder:
-    return HashingEmbedder()
-
-
-@pytest.fixture
-async def store(embedder: HashingEmbedder) -> AsyncIterator[MemoryStore]:
-    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
-    yield store
-    await store.aclose()
 
 
 async def test_every_size_is_measured_beside_the_bare_work_and_leaves_nothing(

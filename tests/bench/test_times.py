@@ -10,8 +10,8 @@ from simuverse.bench.times import OWNER, ZONES, invented_life, measure_times, sm
 from simuverse.bench.times_table import times_table
 from simuverse.errors import UsageError
 from simuverse.memory.embedders.hashing import HashingEmbedder
-from simuverse.memory.records import TimeUse
 from simuverse.memory.store import MemoryStore
+from simuverse.memory.time_asked import TimeUse
 from simuverse.memory.when_calendar import Window
 
 

@@ -13,7 +13,8 @@ from simuverse.dashboard.events import Kind, lost_half, notes_of
 from simuverse.dashboard.turn_card import acted_on, card, sentence_of
 from simuverse.memory.fates import Fate
 from simuverse.memory.ledger import Became, Tally
-from simuverse.memory.records import Candidate, Cut, MemoryQuery, Provenance, Source, TimeAsked, TimeUse
+from simuverse.memory.records import Candidate, Cut, MemoryQuery, Provenance, Source
+from simuverse.memory.time_asked import TimeAsked, TimeUse
 from tests.dashboard.staged import called, memory, recollection, score
 
 NOON = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simuverse.memory.records import MemoryFilter, MemoryQuery, TimeAsked, TimeUse
+from simuverse.memory.records import MemoryFilter, MemoryQuery
+from simuverse.memory.time_asked import TimeAsked, TimeUse
 from simuverse.memory.when_asked import in_time, time_asked
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
