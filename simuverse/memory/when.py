@@ -44,10 +44,13 @@ from simuverse.memory.when_calendar import (
     week_of,
 )
 from simuverse.memory.when_days import DayReader, Read, Time
+from simuverse.memory.when_idioms import Idioms
 from simuverse.memory.when_items import Items, may_tell
 from simuverse.memory.when_words import Kind
 
 _PURPOSE = frozenset(("for", "fur", "pour", "para"))
+_ONWARD = frozenset(("onward", "onwards"))
+_BOUNDING = frozenset((Kind.SINCE, Kind.UNTIL, Kind.BEFORE, Kind.AFTER, Kind.AGO_OR_BEFORE))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,11 +79,16 @@ def times_spoken(
     """
     if not may_tell(text):
         return []
-    items = Items(text, language or language_of(text))
-    return list(_Reader(items, now.astimezone(zone), zone, forward=forward).all())
+    language = language or language_of(text)
+    items = Items(text, language)
+    return list(_Reader(items, now.astimezone(zone), zone, idioms=Idioms(items, language), forward=forward).all())
 
 
 class _Reader(DayReader):
+    def __init__(self, items: Items, now: datetime, zone: tzinfo, *, idioms: Idioms, forward: bool) -> None:
+        super().__init__(items, now, zone, forward=forward)
+        self.idioms = idioms
+
     def all(self) -> Iterator[TimeSpoken]:
         at = 0
         while at < len(self.items):
@@ -89,6 +97,7 @@ class _Reader(DayReader):
                 at = self._after_a_date(at)
                 continue
             window, after = read
+            after += self.items.possessive(after)
             first = self._first_word(at)
             yield TimeSpoken(
                 start=self.items[first].start,
@@ -127,6 +136,10 @@ class _Reader(DayReader):
 
     def _range(self, at: int) -> tuple[Window, int] | None:
         at = self.items.skipped(at, Kind.AT, Kind.THE)
+        if self.idioms.at(at):
+            return None
+        if not self.items.spaced(at + 1) and self.items.kind(at) in _BOUNDING:
+            return None
         match self.items.kind(at):
             case Kind.BETWEEN:
                 return self._from_to(at + 1, Kind.AND)
@@ -135,7 +148,7 @@ class _Reader(DayReader):
             case Kind.UNTIL | Kind.BEFORE | Kind.AFTER | Kind.AGO_OR_BEFORE:
                 return self._half_open(at)
             case Kind.FROM:
-                return self._from_to(at + 1, Kind.TO, Kind.UNTIL)
+                return self._from_to(at + 1, Kind.TO, Kind.UNTIL) or self._from_on(at + 1)
             case _:
                 return self._beside(at) or self._from_to(at, Kind.TO, Kind.UNTIL)
 
@@ -178,14 +191,27 @@ class _Reader(DayReader):
             return around(end.moment.replace(hour=hour, minute=0), HALF_AN_HOUR)
         raise NoSuchTime
 
+    def _from_on(self, at: int) -> tuple[Window, int] | None:
+        """From Monday on, from March onwards; "on" may also begin what follows: "the card from Monday on the mat"."""
+        read = self._point(at, prepared=True)
+        if read is None or not self.items.spaced(read[1]):
+            return None
+        onward = self.items[read[1]].word
+        edge = self._edge(read[0])
+        if edge is None or not (onward in _ONWARD or (onward == "on" and not self.items.spaced(read[1] + 1))):
+            return None
+        return Window(since=edge), read[1] + 1
+
     def _since(self, at: int) -> tuple[Window, int] | None:
         amount = self.amount(at)
         if amount is not None and self.items.kind(amount[2]) is not Kind.AGO:
             return Window(since=self.back(amount[0], amount[1])), amount[2]
-        back = _Reader(self.items, self.now, self.zone, forward=False)
+        back = _Reader(self.items, self.now, self.zone, idioms=self.idioms, forward=False)
         read = back._point(at, prepared=True)
         edge = None if read is None else self._edge(read[0])
-        return None if read is None or edge is None else (Window(since=edge), read[1])
+        if read is None or edge is None or self.idioms.says_that(at - 1, read[1]):
+            return None
+        return Window(since=edge), read[1]
 
     def _half_open(self, at: int) -> tuple[Window, int] | None:
         kind = self.items.kind(at)
@@ -193,7 +219,7 @@ class _Reader(DayReader):
             return None
         read = self._point(at + 1, prepared=True)
         edge = None if read is None else self._edge(read[0], after=kind in (Kind.AFTER, Kind.UNTIL))
-        if read is None or edge is None:
+        if read is None or edge is None or self.idioms.says_that(at, read[1]):
             return None
         return (Window(since=edge) if kind is Kind.AFTER else Window(until=edge)), read[1]
 

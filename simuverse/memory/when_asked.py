@@ -82,7 +82,7 @@ _ENGLISH = _Speech(
         "shouldn cannot"
     ),
     to_come=_set("will ll shall would should going gonna want wants planning plans plan expected supposed"),
-    news=re.compile(r"\b(?:new|news|latest|happen\w*|going on|up to)\b", re.IGNORECASE),
+    news=re.compile(r"\b(?:new|news|latest|happen\w*|going on|what\b.* up to)\b", re.IGNORECASE),
     empty=_set(
         "happen happens happened happening occur occurred go goes going went gone up out do does doing done say said "
         "says saying tell told tells telling talk talks talked talking speak spoke spoken discuss discussed chat "
@@ -141,8 +141,8 @@ _SPEECH = {
 }
 
 
-_CALLED = 3
-"""Words before a comma that are no more than a time, or a name that is called: "On Monday evening, what did ..."."""
+_CALLED = 2
+"""Words beside a time before a comma that may be no more than a greeting and a name: "Hello Jade, today, what ..."."""
 
 
 def in_time(query: MemoryQuery, *, now: datetime, zone: tzinfo, owner: str) -> MemoryQuery:
@@ -178,17 +178,18 @@ def time_asked(text: str, *, now: datetime, zone: tzinfo, owner: str) -> TimeAsk
     """The time that a text asks about, else one that it mentions; of several sentences the last that has one."""
     language = "spanish" if "¿" in text else language_of(text)
     asked: TimeAsked | None = None
-    for sentence in _sentences(text):
+    for sentence in _sentences(text, now=now, zone=zone, owner=owner, language=language):
         found = _of_sentence(sentence, now=now, zone=zone, owner=owner, language=language)
         if found is not None and (asked is None or found.use is not TimeUse.BOOST or asked.use is TimeUse.BOOST):
             asked = found
     return asked
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _sentences(text: str, *, now: datetime, zone: tzinfo, owner: str, language: str) -> Iterator[str]:
     for match in _SENTENCE.finditer(text):
         aside = _ASIDE.match(match.group()) if _QUESTION_MARK.search(match.group()) else None
-        if aside is not None and len(_WORD.findall(aside["told"])) > _CALLED:
+        told = "" if aside is None else _without(aside["told"], times_spoken(aside["told"], now=now, zone=zone))
+        if aside is not None and (len(_WORD.findall(told)) > _CALLED or _content(told, language, owner)):
             yield aside["told"]
             yield match.group()[aside.end() :]
         else:
@@ -225,6 +226,8 @@ def _of_sentence(sentence: str, *, now: datetime, zone: tzinfo, owner: str, lang
     over = window.until is not None and window.until <= now
     news = speech.news.search(plain) is not None
     before = {word.group().casefold() for word in _WORD.finditer(plain[: spoken[0].start])}
+    if window.since is None and not content and not question:
+        return None  # good-bye until then
     if not words:
         about = True  # a time alone
     elif not question:

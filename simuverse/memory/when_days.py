@@ -150,7 +150,8 @@ class DayReader:
         year, after = self._year(at + 1)
         if year is not None:
             return months(year, month.number), after
-        if self.items.kind(at + 1) is Kind.LAST and self.items.joined(at + 1):
+        last = self.items.kind(at + 1) is Kind.LAST and self.items.joined(at + 1)
+        if last and self._relative(at + 1, the=False) is None:
             return self._month(month.number, before=self.today.replace(day=1)), at + 2
         return (self._month(month.number), at + 1) if prepared else None
 

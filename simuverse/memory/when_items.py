@@ -88,6 +88,18 @@ class Items:
         """Whether there is an item, and nothing but spaces before it."""
         return 0 < at < len(self._items) and not self._text[slice(*self._between(at))].strip()
 
+    def capital(self, at: int) -> bool:
+        """Whether there is an item, and it begins with a capital."""
+        return 0 <= at < len(self._items) and self._text[self._items[at].start].isupper()
+
+    def possessive(self, at: int) -> bool:
+        """Whether the item is the end of the one before it: the "s" of "Monday's"."""
+        return (
+            0 < at < len(self._items)
+            and self._items[at].word == "s"
+            and self._text[slice(*self._between(at))] in ("'", "’")
+        )
+
     def dashed(self, at: int) -> bool:
         """Whether there is an item, and a dash before it."""
         return 0 < at < len(self._items) and self._text[slice(*self._between(at))].strip() in ("-", "–")
