@@ -74,7 +74,8 @@ def list_(
 
     async def work(mind: SubconsciousAgent) -> None:
         found = await mind.collection.recent(limit, filter=wanted)
-        typer.echo(msgspec.json.encode(found) if json else "\n".join(map(report.memory_line, found)) or "no memories")
+        lines = (report.memory_line(memory, mind.settings.zone) for memory in found)
+        typer.echo(msgspec.json.encode(found) if json else "\n".join(lines) or "no memories")
 
     _with_mind(context, work)
 
@@ -95,7 +96,7 @@ def search(
             raise UsageError("there is nothing to look for: the text is blank")
         query = MemoryQuery(search_type=kind, text=text, filter=MemoryFilter(category=category))
         hits = await mind.search(query, limit=limit)
-        lines = (report.hit_line(hit) for hit in hits)
+        lines = (report.hit_line(hit, mind.settings.zone) for hit in hits)
         typer.echo(msgspec.json.encode(hits) if json else "\n".join(lines) or "nothing found")
 
     _with_mind(context, work)
@@ -120,7 +121,7 @@ def show(
         if json:
             typer.echo(msgspec.json.encode(msgspec.to_builtins(found[0]) | {"flashbacks": tally}))
         else:
-            typer.echo(report.memory_fields(found[0], tally))
+            typer.echo(report.memory_fields(found[0], tally, mind.settings.zone))
 
     _with_mind(context, work)
 
@@ -140,7 +141,8 @@ def add(
         if not remembered.written:
             raise UsageError(f"nothing was added: {'; '.join(remembered.problems) or 'the text holds no words'}")
         memory = remembered.written[0]
-        typer.echo(msgspec.json.encode(memory) if json else f"added {report.memory_line(memory)}")
+        line = report.memory_line(memory, mind.settings.zone)
+        typer.echo(msgspec.json.encode(memory) if json else f"added {line}")
 
     _with_mind(context, work)
 

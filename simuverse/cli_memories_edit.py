@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import typer
 
-from simuverse import editors, report, report_changes
+from simuverse import editors, report, report_changes, wiring
 from simuverse.config import Settings
 from simuverse.editors import Editing, open_editor, still_held
 from simuverse.errors import CheckFailed, UsageError
@@ -48,7 +48,7 @@ def forget(
     async def work(editing: Editing) -> None:
         wanted = _uuids(ids)
         if not erase:
-            _show(await editing.editor.forget(wanted, why=why), json=json)
+            _show(editing, await editing.editor.forget(wanted, why=why), json=json)
             return
         before = await editing.editor.collection.get(wanted)
         if not yes:
@@ -99,7 +99,7 @@ def rewrite(
             category=category,
             why=why,
         )
-        _show(change, json=json)
+        _show(editing, change, json=json)
 
     _with_editor(context, work)
 
@@ -118,7 +118,7 @@ def merge(
     """One memory in place of several, which stay as its evidence."""
 
     async def work(editing: Editing) -> None:
-        _show(await editing.editor.merge(_uuids(ids), summary=text, why=why), json=json)
+        _show(editing, await editing.editor.merge(_uuids(ids), summary=text, why=why), json=json)
 
     _with_editor(context, work)
 
@@ -128,7 +128,7 @@ def anchor(context: typer.Context, ids: Ids, why: Why = "", json: AsJson = False
     """Holds memories: they never fade, and are never merged, evicted, rewritten or forgotten."""
 
     async def work(editing: Editing) -> None:
-        _show(await editing.editor.anchor(_uuids(ids), why=why), json=json)
+        _show(editing, await editing.editor.anchor(_uuids(ids), why=why), json=json)
 
     _with_editor(context, work)
 
@@ -140,7 +140,7 @@ def unanchor(context: typer.Context, ids: Ids, why: Why = "", json: AsJson = Fal
     """Lets anchored memories go, so that they can be changed."""
 
     async def work(editing: Editing) -> None:
-        _show(await editing.editor.unanchor(_uuids(ids), why=why), json=json)
+        _show(editing, await editing.editor.unanchor(_uuids(ids), why=why), json=json)
 
     _with_editor(context, work)
 
@@ -157,7 +157,7 @@ def history(
         everything = await editing.editor.history()
         wanted = None if id is None else _uuids([id])[0]
         changes = [change for change in everything if wanted is None or wanted in change.touched]
-        text = report_changes.history(changes, everything) or "nothing was ever changed"
+        text = report_changes.history(changes, everything, editing.zone) or "nothing was ever changed"
         typer.echo(msgspec.json.encode(changes) if json else text)
 
     _with_editor(context, work)
@@ -173,7 +173,7 @@ def undo(
     """Takes a change back. An undo can be undone too, by its number."""
 
     async def work(editing: Editing) -> None:
-        _show(await editing.editor.undo(change, why=why), json=json)
+        _show(editing, await editing.editor.undo(change, why=why), json=json)
 
     _with_editor(context, work)
 
@@ -200,7 +200,9 @@ async def _retry(source: str, agent: str | None, settings: Settings, model: str 
     if json:
         typer.echo(msgspec.json.encode([one.remembered for one in tried]))
     else:
-        typer.echo("\n".join(map(report.retried, tried)) or "nothing is left to be written down")
+        zone = wiring.zone_of(source, settings)
+        lines = (report.retried(one, zone) for one in tried)
+        typer.echo("\n".join(lines) or "nothing is left to be written down")
     failed = sum(one.remembered.failed for one in tried)
     if failed:
         raise CheckFailed(f"{failed} of {len(tried)} could not be written down, and are kept for another try")
@@ -230,8 +232,8 @@ def _uuids(ids: list[str]) -> list[UUID]:
     return found
 
 
-def _show(change: Change, *, json: bool) -> None:
-    typer.echo(msgspec.json.encode(change) if json else report_changes.change(change))
+def _show(editing: Editing, change: Change, *, json: bool) -> None:
+    typer.echo(msgspec.json.encode(change) if json else report_changes.change(change, editing.zone))
 
 
 def _with_editor(context: typer.Context, work: Work) -> None:

@@ -8,13 +8,14 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse import parts
+from simuverse import parts, wiring
 from simuverse.cli_progress import agents, progress, resumable
 from simuverse.cli_store_move import Source, moves_app
 from simuverse.config import Settings, load
 from simuverse.errors import CheckFailed
 from simuverse.keeping import open_source
 from simuverse.memory.checking import Checked, check
+from simuverse.memory.clock import shown_time
 from simuverse.memory.figures import Figures, figures
 from simuverse.memory.kept import EmbedderRecord, KeptStore
 from simuverse.memory.reembedding import Renewed, renew
@@ -47,6 +48,7 @@ async def _stats(source: str, settings: Settings, *, json: bool) -> None:
         data = {"store": description, "bytes": size, "agents": found, "changes": changes, "older_versions": older}
         typer.echo(msgspec.json.encode(data))
         return
+    zone = wiring.zone_of(source, settings)
     on_disk = "its size isn't told" if size is None else f"{size / 1e6:.1f} MB"
     typer.echo(f"{description}: {on_disk}, {agents(len(found))}, {changes} changes on record")
     for owner, one in found.items():
@@ -56,7 +58,8 @@ async def _stats(source: str, settings: Settings, *, json: bool) -> None:
             kinds = (
                 ", ".join(f"{kind} {count}" for kind, count in by.items()) for by in (one.by_category, one.by_source)
             )
-            typer.echo(f"  from {one.oldest:%Y-%m-%d %H:%M} to {one.newest:%Y-%m-%d %H:%M}; {'; '.join(kinds)}")
+            oldest, newest = (shown_time(time, zone) for time in (one.oldest, one.newest))
+            typer.echo(f"  from {oldest} to {newest}; {'; '.join(kinds)}")
     for version in older:
         typer.echo(f"kept of before: {version}")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 
 from simuverse import parts, wiring
@@ -60,9 +61,12 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Editing:
+    """Args: zone: by whose clocks times are shown."""
+
     opened: Opened
     editor: MemoryEditor
     record: RunRecord | None
+    zone: tzinfo
 
 
 @asynccontextmanager
@@ -111,7 +115,7 @@ async def open_editor(source: str, owner: str | None, settings: Settings) -> Asy
             opened.audit,
             copies=[unwritten] if record is None else [record, unwritten],
         )
-        yield Editing(opened=opened, editor=editor, record=record)
+        yield Editing(opened=opened, editor=editor, record=record, zone=wiring.zone_of(source, settings))
 
 
 async def still_held(editing: Editing, erased: Erased) -> list[str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
 
 from simuverse.agents.subconscious import Retried
 from simuverse.agents.trace import Recollection, TurnTrace
+from simuverse.memory.clock import local, shown_time, time_zone
 from simuverse.memory.ledger import NEVER, Tally
 from simuverse.memory.records import Candidate, Flashback, FoundBy, Hit, Memory, MemoryQuery, Score
 
 
 def turn(trace: TurnTrace) -> str:
     """A turn: what was recalled and why, what just missed, what was done and remembered."""
-    lines = [f"{trace.agent}, tick {trace.tick}, {trace.observation.time:%Y-%m-%d %H:%M}"]
+    zone = time_zone(trace.recollection.zone)
+    lines = [f"{trace.agent}, tick {trace.tick}, {shown_time(trace.observation.time, zone)}"]
     lines += [f'  heard {u.speaker}: "{u.text}"' for u in trace.observation.heard]
     lines += [f"  {line}" for line in recollection(trace.recollection)]
     lines.append(f"  did {call_text(trace)}: {trace.outcome.sentence}")
@@ -32,19 +35,20 @@ def recollection(recalled: Recollection) -> Iterator[str]:
     if recalled.mode == "off":
         yield "memory is off"
         return
-    yield from (f"query {number}: {query_text(query)}" for number, query in enumerate(recalled.queries))
+    zone = time_zone(recalled.zone)
+    yield from (f"query {number}: {query_text(query, zone)}" for number, query in enumerate(recalled.queries))
     if not recalled.flashbacks:
         yield f"nothing came to mind; {recalled.considered} memories were weighed"
     for flashback in recalled.flashbacks:
-        yield from _flashback(flashback)
+        yield from _flashback(flashback, zone)
     if recalled.runners_up:
         yield "just missed:"
         yield from (f"  {line}" for candidate in recalled.runners_up for line in _runner_up(candidate))
 
 
-def query_text(query: MemoryQuery) -> str:
+def query_text(query: MemoryQuery, zone: tzinfo = UTC) -> str:
     keywords = f", keywords {', '.join(query.keywords)}" if query.keywords else ""
-    time = f", {query.time.describe()}" if query.time is not None else ""
+    time = f", {query.time.describe(zone)}" if query.time is not None else ""
     return f'{query.search_type} "{query.text}"{keywords}{time}'
 
 
@@ -53,8 +57,8 @@ def call_text(trace: TurnTrace) -> str:
     return " ".join((call.tool, *(f"{name}={value!r}" for name, value in call.arguments.items())))
 
 
-def memory_line(memory: Memory) -> str:
-    """One line: id, time, category, importance, source, summary."""
+def memory_line(memory: Memory, zone: tzinfo = UTC) -> str:
+    """One line: id, time by the clocks of ``zone``, category, importance, source, summary."""
     marks = "".join(
         mark
         for mark, set_ in (
@@ -65,22 +69,22 @@ def memory_line(memory: Memory) -> str:
         if set_
     )
     return (
-        f"{memory.id}  {memory.created_at:%Y-%m-%d %H:%M}  {memory.category}  {memory.importance}/10  "
+        f"{memory.id}  {shown_time(memory.created_at, zone)}  {memory.category}  {memory.importance}/10  "
         f"{memory.provenance.describe()}{marks}  {memory.summary}"
     )
 
 
-def hit_line(hit: Hit) -> str:
+def hit_line(hit: Hit, zone: tzinfo = UTC) -> str:
     """One line: the raw figures, then the memory."""
     figures = (
         f"{name} {value:.3f} (#{rank})" if rank else f"{name} {value:.3f}"
         for name, value, rank in (("cosine", hit.cosine, hit.semantic_rank), ("BM25", hit.bm25, hit.keyword_rank))
         if value is not None
     )
-    return f"{', '.join(figures)}  {memory_line(hit.memory)}"
+    return f"{', '.join(figures)}  {memory_line(hit.memory, zone)}"
 
 
-def memory_fields(memory: Memory, tally: Tally = NEVER) -> str:
+def memory_fields(memory: Memory, tally: Tally = NEVER, zone: tzinfo = UTC) -> str:
     """Every field that is set, one a line, and what became of it as a flashback."""
     pairs: Sequence[tuple[str, object]] = (
         ("id", memory.id),
@@ -90,8 +94,8 @@ def memory_fields(memory: Memory, tally: Tally = NEVER) -> str:
         ("keywords", ", ".join(memory.keywords)),
         ("critical information", memory.critical_information),
         ("importance", f"{memory.importance}/10"),
-        ("created", memory.created_at.isoformat()),
-        ("last accessed", memory.last_accessed_at.isoformat()),
+        ("created", _exactly(memory.created_at, zone)),
+        ("last accessed", _exactly(memory.last_accessed_at, zone)),
         ("location", memory.location),
         ("source", memory.provenance.describe()),
         ("turn", memory.provenance.turn),
@@ -101,15 +105,15 @@ def memory_fields(memory: Memory, tally: Tally = NEVER) -> str:
         ("anchored", "yes" if memory.anchored else ""),
         ("supersedes", memory.supersedes),
         ("superseded by", memory.superseded_by),
-        ("superseded", memory.superseded_at),
-        ("forgotten", memory.forgotten_at),
+        ("superseded", memory.superseded_at and _exactly(memory.superseded_at, zone)),
+        ("forgotten", memory.forgotten_at and _exactly(memory.forgotten_at, zone)),
         ("flags", ", ".join(memory.flags)),
         ("as a flashback", tally.describe() if tally.shown else ""),
     )
     return "\n".join(f"{name:>20}  {value}" for name, value in pairs if value not in (None, ""))
 
 
-def retried(one: Retried) -> str:
+def retried(one: Retried, zone: tzinfo = UTC) -> str:
     """What came of an exchange that was tried again: a line for it, and one for each memory."""
     remembered, observation = one.remembered, one.unwritten.exchange.observation
     if one.there:
@@ -118,8 +122,8 @@ def retried(one: Retried) -> str:
         came_of_it = f"failed again: {remembered.problems[-1]}"
     else:
         came_of_it = "written down" if remembered.written else "nothing in it was worth writing down"
-    lines = [f"{one.unwritten.owner}, {observation.time:%Y-%m-%d %H:%M}, turn {observation.turn}: {came_of_it}"]
-    return "\n".join([*lines, *(f"  {memory_line(memory)}" for memory in remembered.written)])
+    lines = [f"{one.unwritten.owner}, {shown_time(observation.time, zone)}, turn {observation.turn}: {came_of_it}"]
+    return "\n".join([*lines, *(f"  {memory_line(memory, zone)}" for memory in remembered.written)])
 
 
 def score_text(score: Score) -> str:
@@ -135,10 +139,15 @@ def score_text(score: Score) -> str:
     return f"{score.total:.2f} = {' + '.join(parts)}"
 
 
-def _flashback(flashback: Flashback) -> Iterator[str]:
+def _exactly(time: datetime, zone: tzinfo) -> str:
+    there = local(time, zone)
+    return there.isoformat() + ("" if str(there.tzinfo) == "UTC" else f" {there.tzinfo}")
+
+
+def _flashback(flashback: Flashback, zone: tzinfo) -> Iterator[str]:
     memory = flashback.memory
     yield f"flashback {flashback.rank}: {memory.summary}"
-    yield f"  {memory.created_at:%Y-%m-%d %H:%M}, {memory.provenance.describe()}, {memory.category}"
+    yield f"  {shown_time(memory.created_at, zone)}, {memory.provenance.describe()}, {memory.category}"
     yield f"  {score_text(flashback.score)}"
     yield f"  found by {'; '.join(map(_found, flashback.found_by))}"
 

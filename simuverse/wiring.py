@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, tzinfo
 from pathlib import Path
 
 from simuverse import __version__
@@ -23,7 +23,7 @@ from simuverse.errors import RunFolderError, SettingsError, UnknownAgent, UsageE
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.audit_lines import LEDGER
 from simuverse.memory.backlog import NO_BACKLOG, Backlog
-from simuverse.memory.clock import Clock, ManualClock, SystemClock, time_zone
+from simuverse.memory.clock import Clock, ManualClock, SystemClock, time_zone, zone_name
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.ledger import Ledger
 from simuverse.memory.outbox import Outbox
@@ -34,7 +34,7 @@ from simuverse.memory.store import MemoryCollection, MemoryStore
 from simuverse.memory.stores.sqlite_schema import recorded_embedder
 from simuverse.parts import IN_MEMORY, is_on_server, open_embedder, open_model, open_store, store_path
 from simuverse.world import scenario as scenarios
-from simuverse.world.journal import MEMORY, OUTBOX, Journal, RunInfo, read_info, standing_still
+from simuverse.world.journal import MEMORY, OUTBOX, RUN, Journal, RunInfo, read_info, standing_still
 from simuverse.world.simulation import Parts, Simulation, run_id
 
 _log = logging.getLogger(__name__)
@@ -207,6 +207,7 @@ async def open_mind(source: str, owner: str | None, settings: Settings) -> Async
             embedder=embedder,
             beside=file_beside(source),
             audit=record_of_changes(names_behind(source, settings)[0], store, embedder),
+            recall=RecallSettings(preset=preset(settings.preset), zone=zone_of(source, settings)),
             settings=settings,
         ) as mind:
             yield mind
@@ -224,6 +225,12 @@ def file_beside(source: str) -> Path | None:
     if ":" not in source or Path(source).is_dir():
         return Path(source) / MEMORY
     return None if is_on_server(source) else store_path(source)
+
+
+def zone_of(source: str, settings: Settings) -> tzinfo:
+    """By whose clocks the times of a run folder or store are shown: a run's own, else the settings'."""
+    folder = Path(source)
+    return time_zone(read_info(folder).zone if (folder / RUN).is_file() else settings.zone)
 
 
 def agents(owners: Iterable[str]) -> list[str]:
@@ -367,6 +374,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                         memory=settings.memory,
                         agents=tuple(persona.name for persona in scenario.personas),
                         started=SystemClock().now().isoformat(timespec="seconds"),
+                        zone=zone_name(zone),
                     ),
                 )
             )
@@ -407,6 +415,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
             concurrency=settings.concurrency,
             journal=journal,
             outbox=outbox,
+            zone=zone,
         )
         await simulation.begin()
         yield simulation
@@ -449,7 +458,7 @@ def _agent(
             ledger=ledger,
             capacity=capacity,
         )
-    return Agent(ConsciousAgent(persona, model), mind)
+    return Agent(ConsciousAgent(persona, model), mind, zone=recall.zone)
 
 
 def _check_unused(folder: Path) -> None:

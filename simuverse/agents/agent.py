@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from enum import StrEnum
 
 from simuverse.agents.conscious import ConsciousAgent
 from simuverse.agents.subconscious import Exchange, SubconsciousAgent
 from simuverse.agents.trace import Decision, Recollection, Remembered, Timings, TurnTrace
 from simuverse.agents.turn import Observation, Outcome, Tool
+from simuverse.memory.clock import zone_name
 
 
 class Phase(StrEnum):
@@ -35,14 +37,18 @@ class Agent:
 
     Args:
         subconscious: None switches memory off, and nothing else.
+        zone: by whose clocks times are shown where memory is off; a subconscious has its own.
     """
 
-    def __init__(self, conscious: ConsciousAgent, subconscious: SubconsciousAgent | None) -> None:
+    def __init__(
+        self, conscious: ConsciousAgent, subconscious: SubconsciousAgent | None, *, zone: tzinfo = UTC
+    ) -> None:
         self.conscious = conscious
         self.subconscious = subconscious
         self.phase = Phase.IDLE
         self.phase_since = time.monotonic()
         self.intentions = conscious.persona.wishes
+        self._nothing = Recollection(mode="off", zone=zone_name(zone))
 
     @property
     def name(self) -> str:
@@ -51,7 +57,7 @@ class Agent:
     async def think(self, observation: Observation, tools: Sequence[Tool]) -> Thought:
         """Recollect, then decide."""
         started = time.perf_counter()
-        recollection = Recollection(mode="off")
+        recollection = self._nothing
         if self.subconscious is not None:
             self._enter(Phase.RETRIEVING)
             recollection = await self.subconscious.recollect(observation)

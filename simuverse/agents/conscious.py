@@ -10,6 +10,7 @@ from simuverse.agents.chat import ChatModel, Purpose, conversation
 from simuverse.agents.trace import Decision, Recollection
 from simuverse.agents.turn import WAIT, Observation, Persona, Reflection, Tool, Turn
 from simuverse.agents.xml import parse_turn, render_persona, render_situation, render_tools
+from simuverse.memory.clock import time_zone
 
 
 def temperature(strength: float) -> float:
@@ -26,8 +27,14 @@ class ConsciousAgent:
 
     async def decide(self, observation: Observation, recollection: Recollection, tools: Sequence[Tool]) -> Decision:
         """One reflection and one call. Without a usable reply it is ``wait``, with the failure on record."""
-        system = prompts.fill("character", persona=render_persona(self.persona), tools=render_tools(tools))
-        situation = prompts.fill("situation", situation=render_situation(observation), flashbacks=recollection.as_xml())
+        system = prompts.fill(
+            "character", persona=render_persona(self.persona), tools=render_tools(tools), zone=recollection.zone
+        )
+        situation = prompts.fill(
+            "situation",
+            situation=render_situation(observation, time_zone(recollection.zone)),
+            flashbacks=recollection.as_xml(),
+        )
         asked = await ask(
             self.model,
             lambda text, _attempt: parse_turn(text),

@@ -35,7 +35,7 @@ from simuverse.errors import EmbedderError, StoreError
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.capacity import Capacity
-from simuverse.memory.clock import Clock
+from simuverse.memory.clock import Clock, zone_name
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.intake import Intake, Taken
 from simuverse.memory.ledger import Ledger
@@ -126,6 +126,7 @@ class SubconsciousAgent:
         self.audit = audit or AuditLog.beside(None)
         self.ledger = ledger or Ledger()
         self.capacity = capacity
+        self._zone = zone_name(self.settings.zone)
         self._intake = Intake(collection, embedder, clock, self.audit, prompts=prompt_sentences(self.persona))
         self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
         self._sighted: set[str] = set()
@@ -191,6 +192,7 @@ class SubconsciousAgent:
             flashbacks=recalled.flashbacks,
             candidates=recalled.candidates,
             considered=recalled.considered,
+            zone=self._zone,
             calls=calls,
             problems=tuple(problems),
         )
@@ -272,7 +274,7 @@ class SubconsciousAgent:
             purpose=Purpose.QUERIES,
             messages=conversation(
                 prompts.fill("queries", persona=render_persona(self.persona)),
-                prompts.fill("queries_input", situation=render_situation(observation)),
+                prompts.fill("queries_input", situation=render_situation(observation, self.settings.zone)),
             ),
             temperature=TEMPERATURE,
             seed=observation.seed,
@@ -397,7 +399,7 @@ class SubconsciousAgent:
                 prompts.fill(
                     "memory_input",
                     exchange=self._raw(exchange),
-                    flashbacks=render_flashbacks(exchange.recollection.flashbacks),
+                    flashbacks=render_flashbacks(exchange.recollection.flashbacks, self.settings.zone),
                 ),
             ),
             temperature=TEMPERATURE,
@@ -436,7 +438,7 @@ class SubconsciousAgent:
         ]
 
     def _raw(self, exchange: Exchange) -> str:
-        return render_exchange(exchange.observation, exchange.call, exchange.outcome, self.owner)
+        return render_exchange(exchange.observation, exchange.call, exchange.outcome, self.owner, self.settings.zone)
 
     def _recently_shown(self) -> frozenset[UUID]:
         return frozenset[UUID]().union(*self._shown) if self.settings.cool_down else frozenset()

@@ -14,6 +14,7 @@ from uuid import UUID
 from simuverse.agents.chat import Message, Purpose
 from simuverse.agents.turn import Observation, Outcome, ToolCall, Turn
 from simuverse.agents.xml import render_flashbacks
+from simuverse.memory.clock import time_zone
 from simuverse.memory.ledger import Became
 from simuverse.memory.records import Candidate, Flashback, Memory, MemoryQuery
 
@@ -56,6 +57,7 @@ class Recollection:
         flashbacks: best first.
         candidates: what was weighed, best first: the flashbacks and the best of the rest, which carry what cut them.
         considered: how many memories were weighed in all.
+        zone: by whose clocks times are shown, as :func:`simuverse.memory.clock.time_zone` reads it.
         problems: what went wrong, in sentences; the turn went on all the same.
     """
 
@@ -64,6 +66,7 @@ class Recollection:
     flashbacks: tuple[Flashback, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     considered: int = 0
+    zone: str = "UTC"
     calls: tuple[ModelCall, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -79,7 +82,7 @@ class Recollection:
 
     def as_xml(self) -> str:
         """The block that goes into a prompt: quoted data with source and time, everything escaped."""
-        return render_flashbacks(self.flashbacks)
+        return render_flashbacks(self.flashbacks, time_zone(self.zone))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

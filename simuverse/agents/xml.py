@@ -274,7 +274,7 @@ def _time(text: str, what: str, notes: list[str]) -> datetime:
     try:
         time = datetime.fromisoformat(text)
         if time.tzinfo is None:
-            notes.append(f"{what} has no time zone and is read as UTC, as all times shown are")
+            notes.append(f"{what} has no time zone and is read as UTC")
             time = time.replace(tzinfo=UTC)
         return time.astimezone(UTC)
     except (ValueError, OverflowError) as error:

@@ -2,7 +2,7 @@
 
 One element a line, in a fixed order; what is blank is left out. lxml escapes everything, so no text can close its
 element or open another; characters that XML can't hold, or that nobody could see, are dropped, and names are shown so
-that none passes for another. Times are UTC, to the minute.
+that none passes for another. Times are those of a zone's clocks, to the minute, with their offset from UTC.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from lxml import etree
 
 from simuverse.agents.turn import Observation, Outcome, Persona, Tool, ToolCall, Turn, Utterance
 from simuverse.agents.xml_repair import ILLEGAL
+from simuverse.memory.clock import local
 from simuverse.memory.naming import in_one_line, shown, visible
 from simuverse.memory.records import IMPORTANCE_MAX, Flashback, MemoryDraft, MemoryQuery, Provenance
 from simuverse.memory.room import fitted
@@ -23,7 +24,7 @@ from simuverse.memory.room import fitted
 _ILLEGAL = re.compile(ILLEGAL)
 
 
-def render_flashbacks(flashbacks: Sequence[Flashback]) -> str:
+def render_flashbacks(flashbacks: Sequence[Flashback], zone: tzinfo = UTC) -> str:
     """What comes to mind: recollections quoted with time and source, never an id."""
     root = etree.Element("flashbacks")
     if not flashbacks:
@@ -33,7 +34,7 @@ def render_flashbacks(flashbacks: Sequence[Flashback]) -> str:
         element = etree.SubElement(root, "flashback")
         _add(element, "summary", in_one_line(_legal(memory.summary)), keep=True)
         _add(element, "category", memory.category)
-        _add(element, "time", _minutes(memory.created_at))
+        _add(element, "time", _minutes(memory.created_at, zone))
         _add(element, "source", _source(memory.provenance))
         vital = memory.critical_information
         _add(element, "critical_information", in_one_line(_legal(vital)), keep=vital != "")
@@ -41,23 +42,25 @@ def render_flashbacks(flashbacks: Sequence[Flashback]) -> str:
     return _prompt(root)
 
 
-def render_situation(observation: Observation) -> str:
+def render_situation(observation: Observation, zone: tzinfo = UTC) -> str:
     """What a character perceives, seen apart from heard; then what it holds, the world's answer and its intention."""
     root = etree.Element("situation")
-    _add_surroundings(root, observation)
+    _add_surroundings(root, observation, zone)
     _add_all(root, "carrying", "item", observation.carrying)
     _add(root, "answer", observation.answer)
     _add_all(root, "intentions", "intention", observation.intentions)
     return _prompt(root)
 
 
-def render_exchange(observation: Observation, call: ToolCall | None, outcome: Outcome | None, owner: str) -> str:
+def render_exchange(
+    observation: Observation, call: ToolCall | None, outcome: Outcome | None, owner: str, zone: tzinfo = UTC
+) -> str:
     """What happened in a turn of ``owner``, for writing it down: seen, heard, done, said, and what came of it.
 
     A parameter whose text was said aloud is shown once, as said.
     """
     root = etree.Element("exchange")
-    _add_surroundings(root, observation)
+    _add_surroundings(root, observation, zone)
     said = outcome.said if outcome is not None else None
     if call is not None:
         did = etree.SubElement(root, "did", by=_legal(owner), tool=_legal(call.tool))
@@ -142,8 +145,8 @@ def render_turn(turn: Turn) -> str:
     return _text(root)
 
 
-def _add_surroundings(root: etree._Element, observation: Observation) -> None:
-    _add(root, "time", _minutes(observation.time))
+def _add_surroundings(root: etree._Element, observation: Observation, zone: tzinfo) -> None:
+    _add(root, "time", _minutes(observation.time, zone))
     _add(root, "place", observation.location)
     _add_all(root, "seen", "item", observation.seen)
     for name, utterances in (("earlier", observation.earlier), ("heard", observation.heard)):
@@ -189,8 +192,10 @@ def _legal(text: str) -> str:
     return _ILLEGAL.sub("", text)
 
 
-def _minutes(time: datetime) -> str:
-    return time.isoformat(timespec="minutes").replace("+00:00", "Z")
+def _minutes(time: datetime, zone: tzinfo) -> str:
+    there = local(time, zone)
+    text = there.isoformat(timespec="minutes")
+    return text.replace("+00:00", "Z") if str(there.tzinfo) == "UTC" else text
 
 
 def _iso(time: datetime) -> str:

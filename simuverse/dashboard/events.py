@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from simuverse.agents.trace import TurnTrace
-from simuverse.dashboard.turn_card import acted_on, sentence_of
+from simuverse.dashboard.turn_card import acted_on, now_of, sentence_of
 from simuverse.dashboard.wording import when
 from simuverse.memory.records import Memory, Source
 
@@ -58,6 +58,7 @@ class Event:
 
     @classmethod
     def of(cls, note: Note, *, seq: int, tick: int, time: datetime) -> Event:
+        """Args: time: by the clock that is shown."""
         shown = {
             "seq": seq,
             "tick": tick,
@@ -86,7 +87,7 @@ def notes_of(trace: TurnTrace, *, before: TurnTrace | None = None) -> Iterable[N
     outcome, call = trace.outcome, trace.decision.call
     told = next((f.memory for f in trace.recollection if _was_told(f.memory) and acted_on(f.memory, call)), None)
     if told is not None and (before is None or before.decision.call != call):
-        learnt = f"{told.provenance.describe()} at {when(told.created_at, trace.observation.time)}"
+        learnt = f"{told.provenance.describe()} at {when(told.created_at, now_of(trace))}"
         text = f"remembered what was {learnt} and acted on it: {sentence_of(call)}"
         yield Note(kind=Kind.RECALLED, agent=trace.agent, text=text)
     if outcome.said is not None:

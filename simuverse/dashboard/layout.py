@@ -98,7 +98,12 @@ def _header(title: str, parts: Parts) -> Component:
                         ]
                     ),
                     html.Div(
-                        [html.Strong("–", id="clock"), html.Span("", id="date"), html.Span("tick –", id="tick")],
+                        [
+                            html.Strong("–", id="clock"),
+                            html.Span("", id="zone"),
+                            html.Span("", id="date"),
+                            html.Span("tick –", id="tick"),
+                        ],
                         className="time",
                     ),
                     html.Div(

@@ -24,6 +24,7 @@ from simuverse.dashboard.events import KEPT, Banner, Event, Kind, Note, notes_of
 from simuverse.dashboard.snapshot import Snapshot, Transport, write
 from simuverse.errors import SimuverseError
 from simuverse.memory.backlog import NO_BACKLOG
+from simuverse.memory.clock import local
 from simuverse.world.simulation import Parts, Simulation
 
 _log = logging.getLogger(__name__)
@@ -342,8 +343,9 @@ class Session:
 
     def _publish(self, *notes: Note) -> None:
         simulation = self._opened.result()
+        now = local(simulation.time, simulation.zone)
         for note in notes:
-            self._events.append(Event.of(note, seq=self._snapshot.seq + 1, tick=simulation.tick, time=simulation.time))
+            self._events.append(Event.of(note, seq=self._snapshot.seq + 1, tick=simulation.tick, time=now))
         self._show(simulation)
 
     def _show(self, simulation: Simulation) -> None:

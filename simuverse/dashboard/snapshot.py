@@ -14,6 +14,7 @@ from simuverse.agents.trace import TurnTrace
 from simuverse.dashboard.events import Banner, Event
 from simuverse.dashboard.graph import elements
 from simuverse.dashboard.wording import MONTHS, title
+from simuverse.memory.clock import local
 from simuverse.world.simulation import Simulation
 from simuverse.world.state import World, links
 
@@ -70,12 +71,13 @@ def write(
     Args:
         now: of the monotonic clock that phases are timed by.
     """
-    world, time = simulation.world, simulation.time
+    world, time = simulation.world, local(simulation.time, simulation.zone)
     state: dict[str, Any] = {
         "seq": seq,
         "tick": world.tick,
         "clock": f"{time:%H:%M}",
         "date": f"{time.day} {MONTHS[time.month - 1]} {time.year}",
+        "zone": "" if str(time.tzinfo) == "UTC" else str(time.tzinfo),
         "running": transport.running,
         "stepping": transport.stepping,
         "speed": transport.speed,

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from simuverse.agents.chat import Purpose
 from simuverse.agents.trace import ModelCall, Recollection, TurnTrace
 from simuverse.agents.turn import Observation, Reflection, ToolCall
 from simuverse.dashboard.wording import age, conditions, when, why_cut
+from simuverse.memory.clock import local, time_zone
 from simuverse.memory.records import Candidate, Factor, FoundBy, Memory, MemoryQuery, Relevance, Score, Source
 
 Card = dict[str, Any]
@@ -21,7 +22,7 @@ Card = dict[str, Any]
 
 def card(trace: TurnTrace) -> Card:
     """``trace`` as plain data for JSON."""
-    now = trace.observation.time
+    now = now_of(trace)
     return {
         "agent": trace.agent,
         "tick": trace.tick,
@@ -60,6 +61,11 @@ def card(trace: TurnTrace) -> Card:
     }
 
 
+def now_of(trace: TurnTrace) -> datetime:
+    """When the turn was, by the clock that its times are shown by."""
+    return local(trace.observation.time, time_zone(trace.recollection.zone))
+
+
 def sentence_of(call: ToolCall) -> str:
     """A call in one line: ``move_to target=red_ball``."""
     return " ".join((call.tool, *(f"{name}={value}" for name, value in call.arguments.items())))
@@ -88,14 +94,17 @@ def _situation(observation: Observation) -> Card:
 
 
 def _recollection(trace: TurnTrace) -> Card:
-    recollection, now = trace.recollection, trace.observation.time
+    recollection, now = trace.recollection, now_of(trace)
     by_id = {candidate.memory.id: candidate for candidate in recollection.candidates}
     highest = max((candidate.score.total for candidate in recollection.candidates), default=0.0)
     became = {one.memory: f"{one.fate} this time; {one.tally.describe()}" for one in trace.remembered.became}
     return {
         "mode": recollection.mode,
         "considered": recollection.considered,
-        "queries": [_query(number, query) for number, query in enumerate(recollection.queries, start=1)],
+        "queries": [
+            _query(number, query, time_zone(recollection.zone))
+            for number, query in enumerate(recollection.queries, start=1)
+        ],
         "flashbacks": [
             {
                 **_memory(flashback.memory, now),
@@ -181,13 +190,16 @@ def _figures(value: FoundBy) -> Card:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def _query(number: int, query: MemoryQuery) -> Card:
+def _query(number: int, query: MemoryQuery, zone: tzinfo) -> Card:
     return {
         "number": number,
         "type": query.search_type,
         "text": query.text,
         "keywords": query.keywords,
-        "conditions": [*([] if query.time is None else [query.time.describe()]), *conditions(query.filter)],
+        "conditions": [
+            *([] if query.time is None else [query.time.describe(zone)]),
+            *conditions(query.filter, zone),
+        ],
     }
 
 
@@ -196,7 +208,7 @@ def _chain(memory: Memory, trace: TurnTrace) -> list[dict[str, str]]:
 
     A seed was never written down in the run, so that link is missing.
     """
-    now = trace.observation.time
+    now = now_of(trace)
     provenance = memory.provenance
     learnt = {
         Source.SAID_BY: f"told by {provenance.speaker}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
+from simuverse.memory.clock import local, shown_time
 from simuverse.memory.records import Candidate, Cut, MemoryFilter
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -16,7 +17,8 @@ def title(name: str) -> str:
 
 
 def when(time: datetime, now: datetime) -> str:
-    """The time of day, with the date where it isn't today's."""
+    """The time of day by the clock of ``now``, with the date where it isn't today's."""
+    time = local(time, now.tzinfo or UTC)
     clock = f"{time:%H:%M}"
     return clock if time.date() == now.date() else f"{time.day} {MONTHS[time.month - 1]}, {clock}"
 
@@ -55,8 +57,8 @@ def _lacking(by: float | None, what: str) -> str:
     return "" if by is None else f": {by:.2f} {what}"
 
 
-def conditions(asked: MemoryFilter) -> list[str]:
-    """What a query's filter asks for, one condition each."""
+def conditions(asked: MemoryFilter, zone: tzinfo = UTC) -> list[str]:
+    """What a query's filter asks for, one condition each, times by the clocks of ``zone``."""
     found: list[str] = []
     if asked.category is not None:
         found.append(f"category {asked.category}")
@@ -65,9 +67,9 @@ def conditions(asked: MemoryFilter) -> list[str]:
     if asked.max_importance is not None:
         found.append(f"importance at most {asked.max_importance}")
     if asked.since is not None:
-        found.append(f"since {asked.since:%Y-%m-%d %H:%M}")
+        found.append(f"since {shown_time(asked.since, zone)}")
     if asked.until is not None:
-        found.append(f"before {asked.until:%Y-%m-%d %H:%M}")
+        found.append(f"before {shown_time(asked.until, zone)}")
     if asked.about is not None:
         found.append(f"about {asked.about}")
     if asked.exclude_sources:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
+
+from simuverse.memory.clock import local
 
 
 class TimeUse(StrEnum):
@@ -34,12 +36,13 @@ class TimeAsked:
     use: TimeUse
     text: str = ""
 
-    def describe(self) -> str:
+    def describe(self, zone: tzinfo = UTC) -> str:
         """For people: ``asks about "yesterday": from 2026-03-17 00:00 until 2026-03-18 00:00 UTC``."""
         does = {
             TimeUse.WINDOW: "asks about",
             TimeUse.LIST: "asks for all of",
             TimeUse.BOOST: "mentions",
         }[self.use]
-        ends = [f"{word} {end:%Y-%m-%d %H:%M}" for word, end in (("from", self.since), ("until", self.until)) if end]
-        return f'{does} "{self.phrase}": {" ".join(ends)} UTC'
+        bounds = [(word, local(end, zone)) for word, end in (("from", self.since), ("until", self.until)) if end]
+        ends = [f"{word} {end:%Y-%m-%d %H:%M}" for word, end in bounds]
+        return f'{does} "{self.phrase}": {" ".join(ends)} {bounds[-1][1].tzinfo}'

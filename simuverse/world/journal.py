@@ -38,6 +38,7 @@ class RunInfo:
         id: the same for the same scenario, seed and memories at the start.
         started: wall time, ISO 8601.
         store: where its memories are, as a user types it.
+        zone: by whose clocks its times are shown; those of the journal are UTC.
     """
 
     format: int = FORMAT
@@ -52,6 +53,7 @@ class RunInfo:
     memory: bool
     agents: tuple[str, ...]
     started: str
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -51,6 +51,7 @@ class Simulation:
         concurrency: how many agents think at once, 1 or more. Never changes what happens.
         journal: None keeps no record.
         outbox: of the agents' memories; None where a change that the store doesn't take fails.
+        zone: by whose clocks the run's times are shown.
 
     Attributes:
         unanswered: the latest model calls in a row that had no reply; at :data:`OUTAGE` it is time to stop.
@@ -68,6 +69,7 @@ class Simulation:
         concurrency: int = 8,
         journal: Journal | None = None,
         outbox: Outbox | None = None,
+        zone: tzinfo = UTC,
     ) -> None:
         self.scenario = scenario
         self.agents = dict(sorted(agents.items()))
@@ -76,6 +78,7 @@ class Simulation:
         self.run = run
         self.seed = seed
         self.outbox = outbox
+        self.zone = zone
         self.world: World = scenario.world
         self.last: dict[str, TurnTrace] = {}
         self.unanswered = 0

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -165,6 +166,16 @@ def test_a_situation_shows_only_what_there_is() -> None:
 def test_times_are_shown_in_utc() -> None:
     there = AT.astimezone(timezone(timedelta(hours=9)))
     assert read(render_situation(replace(QUAY, time=there)), "situation").text_of("time") == "2026-04-02T08:05Z"
+
+
+def test_a_zone_shows_its_own_clocks_with_their_offset() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    shown = (
+        read(render_situation(QUAY, zone), "situation"),
+        read(render_exchange(QUAY, None, None, "Edda", zone), "exchange"),
+        *read(render_flashbacks([flashback("The quay is wet.")], zone), "flashbacks").all("flashback"),
+    )
+    assert [node.text_of("time") for node in shown] == ["2026-04-02T10:05+02:00"] * 3
 
 
 def test_an_exchange_shows_speech_once_and_what_came_of_it() -> None:

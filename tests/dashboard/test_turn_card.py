@@ -13,7 +13,7 @@ from simuverse.dashboard.events import Kind, lost_half, notes_of
 from simuverse.dashboard.turn_card import acted_on, card, sentence_of
 from simuverse.memory.fates import Fate
 from simuverse.memory.ledger import Became, Tally
-from simuverse.memory.records import Candidate, Cut, MemoryQuery, Provenance, Source
+from simuverse.memory.records import Candidate, Cut, MemoryFilter, MemoryQuery, Provenance, Source
 from simuverse.memory.time_asked import TimeAsked, TimeUse
 from tests.dashboard.staged import called, memory, recollection, score
 
@@ -165,6 +165,21 @@ def test_the_time_that_a_query_speaks_of_is_told() -> None:
     [query] = card(replace(turn, recollection=asking))["recollection"]["queries"]
     assert query["conditions"] == [time.describe()]
     assert time.describe().startswith('asks for all of "yesterday": from ')
+
+
+def test_times_are_shown_by_the_clocks_of_the_runs_zone() -> None:
+    turn = trace()
+    time = TimeAsked(phrase="yesterday", since=NOON - timedelta(days=1), until=NOON, use=TimeUse.WINDOW)
+    asked = MemoryQuery(text="What was said yesterday?", time=time, filter=MemoryFilter(since=time.since))
+    shown = card(replace(turn, recollection=replace(turn.recollection, queries=(asked,), zone="Asia/Kathmandu")))
+
+    first = shown["recollection"]["flashbacks"][0]
+    assert (shown["clock"], first["when"]) == ("17:45", "17:38")
+    assert [link["when"] for link in first["chain"]][:3] == ["17:38", "7 minutes ago", "17:45"]
+    assert shown["recollection"]["queries"][0]["conditions"] == [
+        'asks about "yesterday": from 2026-05-31 17:45 until 2026-06-01 17:45 Asia/Kathmandu',
+        "since 2026-05-31 17:45 Asia/Kathmandu",
+    ]
 
 
 def test_a_call_is_one_line() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 import pytest
 
 from simuverse.errors import SettingsError
-from simuverse.memory.clock import ManualClock, SystemClock, require_aware, time_zone
+from simuverse.memory.clock import ManualClock, SystemClock, local, require_aware, shown_time, time_zone, zone_name
 
 SEOUL = timezone(timedelta(hours=9))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -63,7 +63,29 @@ def test_a_zone_is_named_and_without_a_name_it_is_utc() -> None:
     assert NOON.astimezone(time_zone("Asia/Seoul")).hour == 21
 
 
-@pytest.mark.parametrize("name", ["Nowhere/Nothing", "../secret", "", "/etc/hosts"])
+@pytest.mark.parametrize("name", ["UTC", "UTC+09:00", "UTC-03:30", "Europe/Berlin"])
+def test_a_zone_has_the_name_that_it_is_had_by(name: str) -> None:
+    assert zone_name(time_zone(name)) == name
+
+
+def test_a_zone_without_such_a_name_is_refused() -> None:
+    with pytest.raises(SettingsError, match="the quay"):
+        zone_name(timezone(timedelta(hours=1), "the quay"))
+
+
+def test_a_time_is_shown_by_the_clocks_of_a_zone_which_is_named_unless_it_is_utc() -> None:
+    assert shown_time(NOON, UTC) == "2026-03-01 12:00"
+    assert shown_time(NOON, time_zone("Asia/Kathmandu")) == "2026-03-01 17:45 Asia/Kathmandu"
+    assert shown_time(NOON, SEOUL) == "2026-03-01 21:00 UTC+09:00"
+
+
+def test_at_the_ends_of_the_calendar_a_time_is_shown_in_utc() -> None:
+    last = datetime(9999, 12, 31, 23, tzinfo=UTC)
+    assert local(last, SEOUL) == last
+    assert shown_time(last, SEOUL) == "9999-12-31 23:00"
+
+
+@pytest.mark.parametrize("name", ["Nowhere/Nothing", "../secret", "", "/etc/hosts", "UTC+99:00"])
 def test_what_is_no_zone_is_refused_with_the_cure(name: str) -> None:
     with pytest.raises(SettingsError, match="pip install tzdata"):
         time_zone(name)

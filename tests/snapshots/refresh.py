@@ -81,7 +81,7 @@ FLASHBACK = Flashback(
 )
 
 SLOTS: dict[str, dict[str, str]] = {
-    "character": {"persona": render_persona(PERSONA), "tools": render_tools(TOOLS)},
+    "character": {"persona": render_persona(PERSONA), "tools": render_tools(TOOLS), "zone": "UTC"},
     "situation": {"situation": render_situation(OBSERVATION), "flashbacks": render_flashbacks([FLASHBACK])},
     "queries": {"persona": render_persona(PERSONA)},
     "queries_input": {"situation": render_situation(OBSERVATION)},

@@ -7,7 +7,7 @@ nothing but what stands in that prompt: no world, no store, nothing of the turn 
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from simuverse.agents import reflex
 from simuverse.agents.backends.rehearsal_rules import Memory, Scene, decide
@@ -53,7 +53,7 @@ def _scene(prompt: str) -> Scene:
         carrying=observation.carrying,
         answer=observation.answer,
         memories=tuple(
-            Memory(summary=flashback.text_of("summary"), time=datetime.fromisoformat(flashback.text_of("time")))
+            Memory(summary=flashback.text_of("summary"), time=_time(flashback))
             for flashback in flashbacks.all("flashback")
         ),
     )
@@ -62,7 +62,7 @@ def _scene(prompt: str) -> Scene:
 def _observation(node: Node) -> Observation:
     return Observation(
         turn="",
-        time=datetime.fromisoformat(node.text_of("time")),
+        time=_time(node),
         location=node.text_of("place"),
         seen=_items(node, "seen"),
         heard=_heard(node.find("heard")),
@@ -70,6 +70,11 @@ def _observation(node: Node) -> Observation:
         answer=node.text_of("answer"),
         intentions=_items(node, "intentions"),
     )
+
+
+def _time(node: Node) -> datetime:
+    """In UTC, so that the rules do the same by any clocks."""
+    return datetime.fromisoformat(node.text_of("time")).astimezone(UTC)
 
 
 def _memory(exchange: Node, persona: Node) -> str:

@@ -30,6 +30,7 @@
     setText(find("play"), state.running ? "Pause" : "Play");
     setText(find("clock"), state.clock);
     setText(find("date"), state.date);
+    setText(find("zone"), state.zone);
     setText(find("tick"), `tick ${state.tick}`);
     const speed = find("speed");
     if (document.activeElement !== speed) speed.value = String(state.speed);
