@@ -10,8 +10,27 @@ from itertools import islice, product
 from simuverse.bench.labelled_pairs import Said
 from simuverse.memory.statements import said
 
-ECHOED = ("verbatim", "to the speaker", "with a frame", "turned round", "cut short", "paraphrased", "quoted", "split")
-"""Forms of an echo; ``quoted`` and ``split`` are the others' and one's own, over two sentences."""
+ECHOED = (
+    "verbatim",
+    "to the speaker",
+    "to another",
+    "with a frame",
+    "turned round",
+    "cut short",
+    "paraphrased",
+    "cited",
+    "split",
+    "in pieces",
+    "quoted",
+    "passed on",
+)
+"""Forms of an echo, in the listener's mouth. ``quoted`` is whoever said it, again; ``passed on`` a third one."""
+
+IN_TURN = (*ECHOED, "paraphrased", "paraphrased", "paraphrased")
+"""As they follow each other: what people put into words of their own is the hardest, and each has its turn."""
+
+_OTHERS = ("Bertil", "Runa")
+"""To whom it is told by name, and who tells it."""
 
 _TURNED = (
     (r"\bI am\b", "you are"),
@@ -45,6 +64,14 @@ def in_other_words(form: str, memory: str, paraphrases: Sequence[str], *, listen
     match form:
         case "verbatim":
             return Said(speaker=listener, text=text if mine else turned)
+        case "to another" if turned == text:
+            return Said(speaker=listener, text=f"{_OTHERS[0]}, {_small(turned)}")
+        case "cited":
+            return Said(speaker=listener, text=f"{speaker}: {text}")
+        case "passed on":
+            return Said(speaker=_OTHERS[1], text=f"{speaker} told me: {text}")
+        case "in pieces":
+            return Said(speaker=listener, text=_in_pieces(turned))
         case "with a frame":
             return Said(speaker=listener, text=_FRAMES[turn % len(_FRAMES)].format(_small(turned)))
         case "turned round":
@@ -96,6 +123,15 @@ def _split(text: str) -> str:
     if match is None or len(match["head"].split()) < 4:
         return f"{text} {text}"
     return f"{match['head']}. {text}"
+
+
+def _in_pieces(text: str) -> str:
+    """What is said, and where or when it is, a sentence each."""
+    match = _TAIL.match(text)
+    if match is None:
+        return text
+    tail = match["tail"]
+    return f"{match['head']}. {tail[:1].upper()}{tail[1:]}{match['end']}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 from simuverse import wiring
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.trace import Recollection, Remembered
-from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, wordings
+from simuverse.bench.echoed import EVENTS, IN_TURN, can_be_turned, in_other_words, wordings
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, Kind, Pair, labelled_pairs
 from simuverse.bench.soak import Soak
 from simuverse.config import Settings
@@ -35,6 +35,9 @@ TURNS = 1_000
 
 WORDINGS = 20
 """Of each event."""
+
+PAIRS = ((False, False), (False, True), (True, False), (True, True))
+"""Sets of labelled pairs: whether of one's own words, and whether held out."""
 
 THRESHOLDS = (-1.0, 0.0, 0.5, 1.0, 1.5, SURE, 2.5, 3.0)
 
@@ -106,13 +109,18 @@ class Duplicates:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HygieneBench:
-    """Args: fates, held_out: of the pairs that the rules were made with, and of those that they weren't."""
+    """Args:
+    fates, held_out: of the pairs that the rules were made with, and of those that they weren't.
+    own, own_held_out: the same of pairs whose second sentence is the listener's own.
+    """
 
     store: str
     embedder: str
     pairs: int
     fates: Mapping[Kind, Mapping[Fate, int]]
     held_out: Mapping[Kind, Mapping[Fate, int]]
+    own: Mapping[Kind, Mapping[Fate, int]]
+    own_held_out: Mapping[Kind, Mapping[Fate, int]]
     curve: tuple[Threshold, ...]
     changes: Changes
     loop: Loop
@@ -134,9 +142,11 @@ async def measure_hygiene(store: MemoryStore, embedder: Embedder, *, turns: int 
         pairs=len(pairs),
         fates=await _fates(store, embedder, pairs),
         held_out=await _fates(store, embedder, labelled_pairs(held_out=True)),
+        own=await _fates(store, embedder, labelled_pairs(own=True)),
+        own_held_out=await _fates(store, embedder, labelled_pairs(own=True, held_out=True)),
         curve=await _curve(embedder, pairs),
         changes=_changes(pairs),
-        loop=await _loop(store, embedder, pairs, turns),
+        loop=await _loop(store, embedder, turns),
         duplicates=await _duplicates(store, embedder),
     )
 
@@ -229,10 +239,10 @@ def _replaced(old: str, new: str) -> bool:
     return replaced_by(said(old, by=OWNER), said(new, by=OWNER)) is not None
 
 
-async def _loop(store: MemoryStore, embedder: Embedder, pairs: Sequence[Pair], turns: int) -> Loop:
+async def _loop(store: MemoryStore, embedder: Embedder, turns: int) -> Loop:
     """Each turn somebody speaks of a fact, and the character says what came to mind again, or is told so."""
     paraphrases: dict[str, list[str]] = {}
-    for pair in pairs:
+    for pair in (pair for own, held_out in PAIRS for pair in labelled_pairs(own=own, held_out=held_out)):
         if pair.kind == "restated" and pair.known.speaker != LISTENER and can_be_turned(pair.known.text):
             own = [pair.draft.text] if pair.draft.speaker == LISTENER else []
             paraphrases.setdefault(str(pair.known), []).extend(own)
@@ -248,14 +258,15 @@ async def _loop(store: MemoryStore, embedder: Embedder, pairs: Sequence[Pair], t
                 speaker, _, text = fact.partition(": ")
                 await _told(mind, speaker, text)
             for number, fact in enumerate(islice(cycle(paraphrases), turns)):
+                time = number // len(paraphrases)
                 clock.set(clock.now() + timedelta(minutes=1))
                 speaker, _, text = fact.partition(": ")
                 recollection = await mind.recollect(text, said_by=speaker)
                 first = next((flashback.memory.summary for flashback in recollection), None)
                 if first is None:
                     continue
-                form = ECHOED[(number // len(paraphrases) + number) % len(ECHOED)]
-                told = in_other_words(form, first, paraphrases.get(first, ()), listener=LISTENER, turn=number)
+                form = IN_TURN[(time + number) % len(IN_TURN)]
+                told = in_other_words(form, first, paraphrases.get(first, ()), listener=LISTENER, turn=time)
                 forms[form] += 1
                 became = await _told(mind, told.speaker, told.text, recollection)
                 stored[form] += sum(memory.restates is None for memory in became.written)

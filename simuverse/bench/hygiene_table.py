@@ -16,7 +16,13 @@ def hygiene_table(measured: HygieneBench) -> str:
 def _echoes(measured: HygieneBench) -> Iterator[str]:
     yield f"embedder {measured.embedder}; {measured.pairs} pairs; what becomes of the second sentence where the first"
     yield "came to mind just before"
-    for title, fates in (("", measured.fates), ("held out", measured.held_out)):
+    sets = {
+        "": measured.fates,
+        "held out": measured.held_out,
+        "own words": measured.own,
+        "own, held out": measured.own_held_out,
+    }
+    for title, fates in sets.items():
         yield f"{title:<14}" + "".join(f"{fate:>10}" for fate in FATES)
         for kind in KINDS:
             yield f"{kind:<14}" + "".join(f"{fates[kind][fate]:>10}" for fate in FATES)

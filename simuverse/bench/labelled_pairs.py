@@ -34,13 +34,14 @@ class Pair:
     draft: Said
 
 
-def labelled_pairs(*, held_out: bool = False) -> list[Pair]:
+def labelled_pairs(*, own: bool = False, held_out: bool = False) -> list[Pair]:
     """300, in the same order each time.
 
     Args:
-        held_out: 60 others, that the rules were not made with.
+        own: 60 others, whose second sentence Ada says of what came to mind.
+        held_out: 60 others of either, that the rules were not made with.
     """
-    folder = resources.files("simuverse.bench") / ("pairs_held_out" if held_out else "pairs")
+    folder = resources.files("simuverse.bench") / f"pairs{'_own' * own}{'_held_out' * held_out}"
     pairs: list[Pair] = []
     for kind in KINDS:
         for line in (folder / f"{kind}.txt").read_text(encoding="utf-8").splitlines():

@@ -9,11 +9,16 @@ from uuid import UUID
 
 import numpy as np
 
-from simuverse.memory.analysis import tokens
-from simuverse.memory.echoes import SURE, SURE_OF_OWN
-from simuverse.memory.records import Memory, Source
-from simuverse.memory.statements import Statement, same_voice, speaker_of
-from simuverse.memory.store import Vector
+from simuverse.memory.analysis import query_terms, tokens
+from simuverse.memory.changed_facts import held_before
+from simuverse.memory.echoes import FEWEST
+from simuverse.memory.records import Memory, MemoryFilter, SearchType, Source
+from simuverse.memory.statements import Statement, same_voice, speaker_of, statement_of
+from simuverse.memory.store import SearchRequest, Vector
+
+NEAREST = 12
+"""Memories that a draft is compared with: what it restates is among the first, what it replaces may stand behind some
+others on the same subject."""
 
 ONE_EVENT = timedelta(days=1)
 """How far apart the same may be told and still be one event. Beyond, it is kept, and linked: it may have happened
@@ -54,8 +59,21 @@ def is_the_draft_of_its_id(memory: Memory, drafts: Mapping[UUID, Memory]) -> boo
     return (memory.summary, speaker_of(memory)) == (draft.summary, speaker_of(draft))
 
 
-def least_sure(draft: Memory, known: Known) -> float:
-    return SURE_OF_OWN if known.shown and is_own(draft) else SURE
+def is_own_of_shown(draft: Memory, known: Known) -> bool:
+    """Whether one says oneself what was in this turn's prompts, or something like it."""
+    return known.shown and is_own(draft)
+
+
+def statement_to_compare(draft: Memory, statement: Statement) -> Statement:
+    """In one's own mouth, without whom one tells it: that is no part of it, unless it speaks of either of both.
+
+    Of a greeting the name is all that tells it from others, and whom another tells it may be news.
+    """
+    bare = statement.unaddressed
+    of_both = statement.of_speaker or statement.of_listener
+    if not is_own(draft) or of_both or len(bare.words) + len(bare.particulars) < FEWEST:
+        return statement
+    return bare
 
 
 def refusal(draft: Memory, known: Known) -> str:
@@ -83,6 +101,9 @@ def is_own(memory: Memory) -> bool:
 
 
 def on_another_day(draft: Memory, statement: Statement, known: Known) -> bool:
+    """Not in one's own mouth of what another told and came to mind: that is their day, and not one's own."""
+    if is_own_of_shown(draft, known) and known.statement.speaker != statement.speaker:
+        return False
     relative = statement.particulars & _RELATIVE_DAYS
     return bool(relative) and known.memory is not None and known.memory.created_at.date() != draft.created_at.date()
 
@@ -108,3 +129,15 @@ def in_part(draft: Memory, text: str) -> Memory:
         keywords=tuple(keyword for keyword in draft.keywords if set(tokens(keyword)) <= words),
         critical_information=", ".join(held),
     )
+
+
+def requests_for(draft: Memory, vector: Vector) -> list[SearchRequest]:
+    """By all that it says, and by what it may take the place of, said by the same."""
+    if draft.provenance.source in EXEMPT or is_deed(draft):
+        return []
+    near = SearchRequest(search_type=SearchType.HYBRID, terms=query_terms(draft.summary), vector=vector, limit=NEAREST)
+    wanted = held_before(statement_of(draft))
+    if not wanted:
+        return [near]
+    about = MemoryFilter(about=speaker_of(draft)) if tokens(speaker_of(draft)) else near.filter
+    return [near, replace(near, search_type=SearchType.KEYWORD, terms=query_terms(wanted), filter=about)]

@@ -15,11 +15,11 @@ import numpy as np
 
 from simuverse.memory.embedding import WordVectors
 from simuverse.memory.statements import Statement, stems
+from simuverse.memory.synonyms import mean_the_same, tells_little
 
 FOREIGN = 0.45
 """Likeness to the nearest known word below which a word says something of its own."""
 
-_SAME = 0.99
 _PARALLEL = 0.6
 """Share of their words in the same order from which two texts are made to one pattern."""
 
@@ -27,7 +27,7 @@ _JOINTS = frozenset(
     ("and", "but", "because", "so", "who", "which", "while", "although", "when", "since", "und", "et", "y")
 )
 
-_FEWEST = 2
+FEWEST = 2
 """Words that a text must have to be compared with a longer one: a single one is in too many."""
 
 _FAR = 0.2
@@ -41,12 +41,15 @@ _RELATIVE = 0.8
 SURE = 2.0
 """Score from which a text is a restatement: from here on no other was among the labelled pairs."""
 
-SURE_OF_OWN = 0.5
+SURE_OF_OWN = 0.0
 """The same for what one says oneself of what came to mind, or stands in one's prompt, this very turn: one says little
 else of it, and what one says one knew."""
 
-LIKELY = 0.0
-"""Score from which a text is linked to what it may restate: about as often right as not, below."""
+SURE_OF_OWN_WORDS = 0.9
+"""The same where a word of one's own stands for a known one: "she sails" and "she sings" are as near as synonyms."""
+
+LIKELY, LIKELY_OF_OWN = 0.0, -1.5
+"""Scores from which a text is linked to what it may restate: about as often right as not, below."""
 
 _BASE = -6.5
 """So that a text of which nothing is known, held 0 and cosine 0, is no restatement by far."""
@@ -71,6 +74,7 @@ class Echo:
         cosine: of both texts, -1 to 1.
         foreign: words that are like none of the known.
         replaced: words that stand where the known text, made to the same pattern, has another.
+        missing: words with a meaning of the known text that it hasn't.
         confirms: it says that it was said before.
         adds: it goes on, after "and" or the like, with a word of its own.
     """
@@ -79,6 +83,7 @@ class Echo:
     cosine: float
     foreign: int
     replaced: int
+    missing: int
     confirms: bool
     adds: bool
 
@@ -88,13 +93,14 @@ class Echo:
         parts = _HELD * self.held + _COSINE * self.cosine + _FOREIGN * self.foreign + _REPLACED * self.replaced
         return _BASE + parts + _CONFIRMS * self.confirms
 
-    def is_sure(self, least: float = SURE) -> bool:
+    def is_sure(self, *, of_own: bool = False) -> bool:
+        """Args: of_own: whether one says it oneself of what came to mind, or stands in one's prompt, this very turn."""
+        least = SURE if not of_own else SURE_OF_OWN_WORDS if self.foreign and self.missing else SURE_OF_OWN
         return not self.adds and self.foreign <= _FEW and self.score >= least
 
-    @property
-    def is_likely(self) -> bool:
-        """So that it is to be linked."""
-        return not self.replaced and self.score >= LIKELY
+    def is_likely(self, *, of_own: bool = False) -> bool:
+        """Whether it is to be linked."""
+        return not self.replaced and self.score >= (LIKELY_OF_OWN if of_own else LIKELY)
 
 
 def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVectors | None = None) -> Echo | None:
@@ -110,17 +116,24 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
     """
     if cosine < _FAR or _differs(draft, known):
         return None
-    own = tuple(word for word in draft.words if word not in _name_of(known.speaker))
-    if len(own) + len(draft.particulars) < _FEWEST and set(draft.words) != set(known.words):
+    own = tuple(word for word in draft.words if word not in _name_of(known.speaker) and word not in _JOINTS)
+    if len(own) + len(draft.particulars) < FEWEST and set(draft.words) != set(known.words):
         return None
-    best = _best(own, _words(known), table)
+    words = _words(known)
+    best = _best(own, words, table)
+    missing = [word for word in known.words if not tells_little(word) and not any(_same(word, one) for one in own)]
+    telling = [
+        each for each in zip(own, best, strict=True) if missing or each[1] >= FOREIGN or not tells_little(each[0])
+    ]
+    foreign = [word for word, likeness in telling if likeness < FOREIGN]
     return Echo(
-        held=float(np.mean(best)) if best else 1.0,
+        held=float(np.mean([likeness for _, likeness in telling])) if telling else 1.0,
         cosine=cosine,
-        foreign=sum(one < FOREIGN for one in best),
+        foreign=len(foreign),
         replaced=_replaced(draft, known),
+        missing=len(missing),
         confirms=draft.confirms,
-        adds=_goes_on(draft, [word for word, one in zip(own, best, strict=True) if one < FOREIGN]),
+        adds=_goes_on(draft, foreign),
     )
 
 
@@ -129,12 +142,27 @@ def _differs(draft: Statement, known: Statement) -> bool:
         return draft.spoken != known.spoken
     return (
         bool(draft.particulars - known.particulars)
-        or draft.negated != known.negated
+        or _denies_other(draft, known)
         or (known.asks and not draft.asks)
-        or (draft.changes and not known.changes)
+        or (draft.changes and not known.changes and not _is_of(draft.change, known))
         or _other_person(draft, known)
         or not all(_known_name(name, _words(known)) for name in draft.names)
     )
+
+
+def _denies_other(draft: Statement, known: Statement) -> bool:
+    """Whether one denies, and the other doesn't, or denies something else."""
+    if draft.negated != known.negated or bool(draft.denied) != bool(known.denied):
+        return True
+    own, others = (frozenset[str]().union(*one.denied) for one in (draft, known))
+    lifted = [scope for scope in known.denied if scope & draft.stems and not scope & own]
+    return bool(lifted) or any(scope and not scope & others for scope in draft.denied)
+
+
+def _is_of(change: str, known: Statement) -> bool:
+    """Whether a word like "moved" is the known text's own."""
+    held = frozenset[str]().union(*map(stems, change.split()))
+    return bool(held) and held <= known.stems
 
 
 def _words(known: Statement) -> tuple[str, ...]:
@@ -143,7 +171,7 @@ def _words(known: Statement) -> tuple[str, ...]:
 
 def _goes_on(draft: Statement, foreign: Sequence[str]) -> bool:
     joints = [place for place, word in enumerate(draft.spoken) if word in _JOINTS and place > 1]
-    return bool(joints) and not set(foreign).isdisjoint(draft.spoken[joints[0] :])
+    return bool(joints) and not set(foreign).isdisjoint(draft.spoken[joints[0] + 1 :])
 
 
 def _name_of(speaker: str) -> tuple[str, ...]:
@@ -172,13 +200,17 @@ def _best(words: tuple[str, ...], known: tuple[str, ...], table: WordVectors | N
         likeness = np.stack([np.vecdot(vectors, word) for word in table.word_vectors(words)]).astype(np.float64)
     for row, word in enumerate(words):
         for column, other in enumerate(known):
-            if word == other:
+            if _same(word, other):
                 likeness[row, column] = 1.0
             elif shared := stems(word) & stems(other):
                 likeness[row, column] = len(shared) / len(stems(word))
             elif table is None and word[:_PREFIX] == other[:_PREFIX] and len(word) > _PREFIX < len(other):
                 likeness[row, column] = _RELATIVE
     return [float(one) for one in np.clip(likeness.max(axis=1), 0.0, 1.0)]
+
+
+def _same(word: str, other: str) -> bool:
+    return word == other or mean_the_same(word, stems(word), other, stems(other))
 
 
 def _replaced(draft: Statement, known: Statement) -> int:
@@ -190,5 +222,7 @@ def _replaced(draft: Statement, known: Statement) -> int:
     for kind, start, end, other_start, other_end in matcher.get_opcodes():
         if kind == "replace" and end - start == other_end - other_start:
             pairs = zip(known.spoken[start:end], draft.spoken[other_start:other_end], strict=True)
-            count += sum(a in known.words and b in draft.words and not stems(a) & stems(b) for a, b in pairs)
+            count += sum(
+                a in known.words and b in draft.words and not stems(a) & stems(b) and not _same(a, b) for a, b in pairs
+            )
     return count

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from simuverse.errors import StoreError
-from simuverse.memory.analysis import matched_share, query_terms, tokens
+from simuverse.memory.analysis import matched_share
 from simuverse.memory.audit import AuditLog, Change
-from simuverse.memory.changed_facts import held_before, replaced_by
+from simuverse.memory.changed_facts import replaced_by
 from simuverse.memory.changing import RecordedChanges, same
 from simuverse.memory.clock import Clock
 from simuverse.memory.drafts import (
@@ -26,23 +26,21 @@ from simuverse.memory.drafts import (
     in_part,
     is_deed,
     is_own,
+    is_own_of_shown,
     is_the_draft_of_its_id,
-    least_sure,
     linked,
     may_take_in,
     on_another_day,
     refusal,
+    requests_for,
+    statement_to_compare,
 )
 from simuverse.memory.echoes import Echo, compared
 from simuverse.memory.embedding import Embedder, Vectors, WordVectors
 from simuverse.memory.merging import absorbed
-from simuverse.memory.records import Hit, Memory, MemoryFilter, SearchType
+from simuverse.memory.records import Hit, Memory
 from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
-from simuverse.memory.store import Entry, MemoryCollection, SearchRequest, Vector
-
-NEAREST = 12
-"""Memories that a draft is compared with: what it restates is among the first, what it replaces may stand behind some
-others on the same subject."""
+from simuverse.memory.store import Entry, MemoryCollection, Vector
 
 _PROMPT_NEAR = 0.5
 """Share of a draft's words that a sentence of a prompt must hold to be compared with it."""
@@ -155,7 +153,7 @@ class Intake:
 
         What others say happened, even where a prompt has it as its example.
         """
-        requests = [_requests(draft, vector) for draft, vector in zip(drafts, vectors, strict=False)]
+        requests = [requests_for(draft, vector) for draft, vector in zip(drafts, vectors, strict=False)]
         try:
             found = iter(await self.collection.search_all([request for some in requests for request in some]))
         except StoreError:
@@ -192,13 +190,14 @@ class Intake:
         statement = statement_of(draft)
         compared_ = ((one, self._compared(draft, statement, vector, one)) for one in known)
         echoes = [(one, echo) for one, echo in compared_ if echo is not None]
-        sure = [one for one, echo in echoes if echo.is_sure(least_sure(draft, one))]
+        sure = [one for one, echo in echoes if echo.is_sure(of_own=is_own_of_shown(draft, one))]
         if self._told_again(entry, statement, sure, plan) or self._told_more(entry, statement, known, plan):
             return
         if self._replaces(draft, statement, known, plan):
             plan.adds.append(entry)
             return
-        parts = [part for part in _SENTENCE.split(statement.text) if part.strip()]
+        quotes = statement.speaker != speaker_of(draft)
+        parts = [statement.text] if quotes else [part for part in _SENTENCE.split(statement.text) if part.strip()]
         if len(parts) > 1 and await self._kept_in_part(draft, parts, known, plan):
             return
         plan.adds.append(replace(entry, memory=self._linked(draft, statement, vector, known, echoes)))
@@ -206,6 +205,7 @@ class Intake:
     def _compared(self, draft: Memory, statement: Statement, vector: Vector, known: Known) -> Echo | None:
         if on_another_day(draft, statement, known):
             return None
+        statement = statement_to_compare(draft, statement)
         return compared(statement, known.statement, cosine=known.cosine_to(vector), table=self._table)
 
     def _told_again(self, entry: Entry, statement: Statement, sure: Sequence[Known], plan: _Plan) -> bool:
@@ -217,9 +217,9 @@ class Intake:
                 if one.shown:
                     plan.refused.append(refusal(draft, one))
                 return True
-        quoted = is_own(draft), not statement.of_speaker
+        of_themselves = statement.of_speaker and statement.speaker == speaker_of(draft)
         for one in sure:
-            if quoted[0] or (one.shown and quoted[1]):
+            if is_own(draft) or (one.shown and not of_themselves):
                 self._refuse(draft, one, plan)
                 return True
         return False
@@ -232,7 +232,7 @@ class Intake:
             back = compared(one.statement, statement, cosine=one.cosine_to(entry.vector), table=self._table)
             alike = (statement.particulars, statement.names) == (one.statement.particulars, one.statement.names)
             forth = self._compared(entry.memory, statement, entry.vector, one)
-            if alike and back is not None and back.is_sure() and forth is not None and forth.is_likely:
+            if alike and back is not None and back.is_sure() and forth is not None and forth.is_likely():
                 plan.merges.append((one.memory, entry))
                 return True
         return False
@@ -261,10 +261,14 @@ class Intake:
         own = [one for one in known if one.shown or (is_own(draft) and one.memory is not None)]
         if not own:
             return False
-        vectors = await self._embedder.embed([*parts])
+        # What was found is so near to the whole draft, not to a part of it.
+        found = [one.memory.summary for one in own if one.vector is None and one.memory is not None]
+        vectors = await self._embedder.embed([*parts, *found])
+        missing = iter(vectors[len(parts) :])
+        own = [one if one.vector is not None else replace(one, vector=next(missing)) for one in own]
         by = speaker_of(draft)
         echoed = [
-            self._echoed(draft, said(part, by=by), vector, own) for part, vector in zip(parts, vectors, strict=True)
+            self._echoed(draft, said(part, by=by), vector, own) for part, vector in zip(parts, vectors, strict=False)
         ]
         sources = [one for one in echoed if one is not None]
         if not sources:
@@ -283,7 +287,7 @@ class Intake:
     def _echoed(self, draft: Memory, part: Statement, vector: Vector, known: Sequence[Known]) -> Known | None:
         for one in known:
             echo = self._compared(draft, part, vector, one)
-            if echo is not None and echo.is_sure(least_sure(draft, one)):
+            if echo is not None and echo.is_sure(of_own=is_own_of_shown(draft, one)):
                 return one
         return None
 
@@ -298,7 +302,11 @@ class Intake:
         """With a link to what it may restate, or tells more of; and no more important than that."""
         if len(statement.words) + len(statement.particulars) < _FEWEST:
             return draft
-        likely = [(echo.score, one.memory) for one, echo in echoes if one.memory is not None and echo.is_likely]
+        likely = [
+            (echo.score, one.memory)
+            for one, echo in echoes
+            if one.memory is not None and echo.is_likely(of_own=is_own_of_shown(draft, one))
+        ]
         if likely:
             return linked(draft, max(likely, key=lambda each: (each[0], str(each[1].id)))[1])
         for one in known:
@@ -377,18 +385,6 @@ class Intake:
         changes = RecordedChanges(self.collection, self._embedder, self._clock, self._audit, by="rules", name="")
         await changes.make("supersede", [old.id, new.id], [old, new], [past, present], why)
         return past, present
-
-
-def _requests(draft: Memory, vector: Vector) -> list[SearchRequest]:
-    """By all that it says, and by what it may take the place of, said by the same."""
-    if draft.provenance.source in EXEMPT or is_deed(draft):
-        return []
-    near = SearchRequest(search_type=SearchType.HYBRID, terms=query_terms(draft.summary), vector=vector, limit=NEAREST)
-    wanted = held_before(statement_of(draft))
-    if not wanted:
-        return [near]
-    about = MemoryFilter(about=speaker_of(draft)) if tokens(speaker_of(draft)) else near.filter
-    return [near, replace(near, search_type=SearchType.KEYWORD, terms=query_terms(wanted), filter=about)]
 
 
 def _pending(plan: _Plan) -> Iterable[Known]:

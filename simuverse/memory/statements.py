@@ -7,7 +7,7 @@ Where they aren't told, less is known of a statement, and what is compared with 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from simuverse.memory.analysis import content_words, tokens
@@ -58,8 +58,12 @@ _PARTICULAR = listed(f"{_DATES} {_KINDS}")
 
 _NEGATIONS = listed(
     "not no never nothing none nobody nowhere without neither nor cannot kein keine keinen keinem keiner nicht nie "
-    "niemals ne pas jamais rien nunca nada não niet geen нет не никогда"
+    "niemals ne pas jamais rien nunca nada não niet geen нет не никогда hardly scarcely barely wrong false untrue lied "
+    "doubt doubts denies denied mistaken unable dont doesnt didnt isnt arent wasnt werent wont cant couldnt wouldnt"
 )
+_SCOPE = 2
+"""Words with a meaning that a negation is taken to deny: "I don't eat meat" denies both."""
+
 _NEGATED_CHARACTERS = re.compile("[不没沒]")
 
 _OPENINGS = listed(
@@ -81,7 +85,8 @@ _FRAMES = re.compile(
     r"(?: (?:already|before|that|about))*"
     r"|i (?:still |do )?(?:remember|know)(?: (?:that|how|where))?|(?:that|this|which|it) is"
     r" (?:right|true|still true|correct)"
-    r"|you know (?:where|that|what)|you remembered(?: that)?|do you remember|remember|yes|yeah|exactly|indeed|of course"
+    r"|you know(?: (?:where|that|what)|(?=,))|you remembered(?: that)?|do you remember|remember|yes|yeah|exactly"
+    r"|indeed|of course"
     r"|(?:i was told|they say|people say|i hear|i heard)(?: that)?"
     r"|so it (?:was|is))\b[ ,:]*|, as you know,|, you said|, you told me",
     re.IGNORECASE,
@@ -93,6 +98,22 @@ _REPORTED = re.compile(
     r"|(?:says|said|mentions|mentioned)(?: to (?:[A-Z][\w-]*|me|us))?(?: that)?)\b[ ,:]*"
 )
 """Who said it to whom, where somebody else puts it into words."""
+
+_QUOTE = re.compile(
+    r"^(?P<who>[A-Z][\w-]*(?: [A-Z][\w-]*)?)"
+    r"(?: (?:has |had )?(?:said|says|told|tells|wrote|writes)(?: to)?(?: (?:me|us|you|[A-Z][\w-]*))?)?"
+    r"(?::|,(?= ?[\"“«'‘])) *[\"“«'‘]?(?=\S)"
+)
+"""Who said it, where somebody else quotes it word for word."""
+
+_HEADINGS = listed("note notes warning remember reminder news update fact summary memo ps rule price time place")
+"""What stands before a colon and is nobody."""
+
+_ADDRESSED = re.compile(
+    r"^(?P<first>[A-Z][\w'’-]*), (?!(?:(?:my|your|his|her|our|their|the|an?)\b|[A-Z][\w-]*['’]s\b)[^,]*,)"
+    r"|, (?P<last>[A-Z][\w'’-]*)[.!?…]*$"
+)
+"""Whom it is said to, by name. Not "Pia, your daughter, ...", which says who Pia is."""
 
 _STILL = re.compile(r"\bstill\b", re.IGNORECASE)
 """Tells nothing beside what it is said of."""
@@ -115,15 +136,17 @@ class Statement:
 
     Args:
         text: without the speaker's name before it.
-        speaker: who says it; the owner of what wasn't said by anyone else.
+        speaker: who says it, or is quoted by a name and a colon; the owner of what wasn't said by anyone else.
         spoken: all words in lower case, without what was put around them.
         words: those of them that carry meaning, and neither count, date nor negate.
         particulars: numbers, dates, colours, directions, as they compare.
         names: words within a sentence, or whom it is addressed to, that begin with a capital, in lower case.
-        negated: whether it denies.
+        addressed: those of them that only tell whom it is said to.
+        negated: whether it denies, as an odd number of negations does.
+        denied: for each negation, search tokens of the words that it denies.
         of_speaker, of_listener: whether it speaks of oneself, or of the one addressed.
         confirms: whether it says that it was said before.
-        changes: whether it says that something else held before.
+        change: the words, in lower case, by which it says that something else held before; else empty.
         past: whether it tells of what was.
         asks: whether it is a question.
     """
@@ -134,11 +157,13 @@ class Statement:
     words: tuple[str, ...]
     particulars: frozenset[str]
     names: frozenset[str]
+    addressed: frozenset[str]
     negated: bool
+    denied: tuple[frozenset[str], ...]
     of_speaker: bool
     of_listener: bool
     confirms: bool
-    changes: bool
+    change: str
     past: bool
     asks: bool
 
@@ -146,6 +171,21 @@ class Statement:
     def stems(self) -> frozenset[str]:
         """Search tokens of its words."""
         return frozenset(stem for word in self.words for stem in stems(word))
+
+    @property
+    def changes(self) -> bool:
+        """Whether it says that something else held before."""
+        return bool(self.change)
+
+    @property
+    def unaddressed(self) -> Statement:
+        """Without whom it is said to."""
+        return replace(
+            self,
+            words=tuple(word for word in self.words if word not in self.addressed),
+            names=self.names - self.addressed,
+            addressed=frozenset(),
+        )
 
     @property
     def empty(self) -> bool:
@@ -175,11 +215,17 @@ def _kind(source: Source) -> Source:
 def said(text: str, *, by: str) -> Statement:
     """Args: text: a name and a colon before it are left out if it is the speaker's."""
     text = text.removeprefix(f"{by}: ").strip()
-    bare = _FRAMES.sub(" ", text)
-    confirms = bare != text
+    quote = _QUOTE.match(text)
+    if quote is not None and quote["who"].casefold() not in _HEADINGS:
+        by, quoted = quote["who"], text[quote.end() :]
+    else:
+        quoted = text
+    bare = _FRAMES.sub(" ", quoted)
+    confirms = bare != quoted
     bare = _STILL.sub(" ", _REPORTED.sub(" ", bare))
     words = [_plain(word) for word in content_words(bare)]
     spoken = tuple(_plain(word) for word in _WORD.findall(bare.casefold()))
+    change = _CHANGES.search(bare)
     return Statement(
         text=text,
         speaker=by,
@@ -187,11 +233,13 @@ def said(text: str, *, by: str) -> Statement:
         words=tuple(word for word in words if _tells(word)),
         particulars=frozenset(filter(None, map(particular, spoken))),
         names=_names(bare),
+        addressed=_addressed(bare.strip()),
         negated=_denies(bare, spoken),
+        denied=_denied(spoken),
         of_speaker=_OWN.search(bare) is not None,
         of_listener=_LISTENERS.search(bare) is not None,
         confirms=confirms,
-        changes=_CHANGES.search(bare) is not None,
+        change="" if change is None else change.group().casefold(),
         past=_PAST.search(bare) is not None,
         asks=text.endswith(("?", "？", "؟", "\u037e")),
     )
@@ -209,8 +257,11 @@ def _stems(word: str) -> frozenset[str]:
 def _tells(word: str) -> bool:
     """Whether it is a word like any other, no number, negation or pronoun."""
     pronoun = _OWN.fullmatch(word) or _LISTENERS.fullmatch(word)
-    shortened = word.endswith(("n't", "n’t"))
-    return bool(word) and particular(word) is None and word not in _NEGATIONS and not pronoun and not shortened
+    return bool(word) and particular(word) is None and not _negates(word) and not pronoun
+
+
+def _negates(word: str) -> bool:
+    return word in _NEGATIONS or word.endswith(("n't", "n’t"))
 
 
 def _plain(word: str) -> str:
@@ -236,6 +287,22 @@ def _denies(text: str, spoken: tuple[str, ...]) -> bool:
     characters = len(_NEGATED_CHARACTERS.findall(text))
     words = sum(word in _NEGATIONS for word in spoken) - ("ne" in spoken and "pas" in spoken)
     return (shortened + characters + words) % 2 == 1
+
+
+def _denied(spoken: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """The next words with a meaning, of each negation; where none follow, those before it."""
+    scopes: list[frozenset[str]] = []
+    for place, word in enumerate(spoken):
+        if _negates(word):
+            after = [stems(one) for one in spoken[place + 1 :] if not _negates(one) and stems(one)]
+            before = [stems(one) for one in spoken[:place] if not _negates(one) and stems(one)]
+            scopes.append(frozenset[str]().union(*(after[:_SCOPE] or before[-_SCOPE:])))
+    return tuple(scopes)
+
+
+def _addressed(text: str) -> frozenset[str]:
+    names = {match["first"] or match["last"] for match in _ADDRESSED.finditer(text)}
+    return frozenset(_plain(name.casefold()) for name in names) & _names(text)
 
 
 def _names(text: str) -> frozenset[str]:

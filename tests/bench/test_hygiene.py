@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, wordings
-from simuverse.bench.hygiene import measure_hygiene
+from simuverse.bench.hygiene import PAIRS, measure_hygiene
 from simuverse.bench.hygiene_table import hygiene_table
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, labelled_pairs
 from simuverse.bench.soak import soak
@@ -38,9 +38,15 @@ def test_the_pairs_are_three_hundred_each_once_and_told_by_somebody() -> None:
 
 
 def test_none_of_those_held_out_is_among_the_others() -> None:
-    held_out = labelled_pairs(held_out=True)
-    assert len(held_out) == len(set(held_out)) == 60
-    assert not {str(pair.known) for pair in held_out} & {str(pair.known) for pair in labelled_pairs()}
+    sets = [labelled_pairs(own=own, held_out=held_out) for own, held_out in PAIRS]
+    assert [len(pairs) for pairs in sets] == [len(set(pairs)) for pairs in sets] == [300, 60, 60, 60]
+    told = [str(pair.known) for pairs in sets for pair in {str(pair.known): pair for pair in pairs}.values()]
+    assert len(told) == len(set(told))
+
+
+def test_of_ones_own_words_all_are_the_listeners() -> None:
+    for held_out in (False, True):
+        assert {pair.draft.speaker for pair in labelled_pairs(own=True, held_out=held_out)} == {LISTENER}
 
 
 def test_every_form_says_the_same_again() -> None:
@@ -50,8 +56,14 @@ def test_every_form_says_the_same_again() -> None:
     assert told["with a frame"].text.startswith("As you said, your brother")
     assert told["turned round"].text == "In a shop behind the market, your brother mends clocks."
     assert told["cut short"].text == "Your brother mends clocks."
+    assert told["in pieces"].text == "Your brother mends clocks. In a shop behind the market."
+    assert told["to another"] == told["to the speaker"], "of whoever is addressed it would say something else"
+    ferry = in_other_words("to another", "Mira: The ferry leaves at nine.", (), listener="Ada", turn=0)
+    assert ferry.text == "Bertil, the ferry leaves at nine."
+    assert told["cited"].text == fact
     assert told["quoted"].speaker == "Mira"
-    assert {one.speaker for form, one in told.items() if form != "quoted"} == {"Ada"}
+    assert (told["passed on"].speaker, told["passed on"].text) == ("Runa", fact.replace("Mira:", "Mira told me:"))
+    assert {one.speaker for form, one in told.items() if form not in ("quoted", "passed on")} == {"Ada"}
     assert can_be_turned("My brother mends clocks.")
     assert not can_be_turned("Mon oncle vend des pommes.")
 
@@ -63,16 +75,21 @@ def test_an_event_is_worded_twenty_times_each_otherwise() -> None:
 
 async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder: WordLlamaEmbedder) -> None:
     measured = await measure_hygiene(store, embedder, turns=60)
-    for kind in ("new", "changed", "contradicting"):
-        assert measured.fates[kind]["refused"] == measured.fates[kind]["merged"] == 0
-        assert measured.held_out[kind]["refused"] == measured.held_out[kind]["merged"] == 0
-    restated = measured.fates["restated"]
-    assert restated["refused"] + restated["merged"] >= 60
+    for fates, least in (
+        (measured.fates, 70),
+        (measured.held_out, 15),
+        (measured.own, 20),
+        (measured.own_held_out, 20),
+    ):
+        for kind in ("new", "changed", "contradicting"):
+            assert fates[kind]["refused"] == fates[kind]["merged"] == 0
+        assert fates["restated"]["refused"] + fates["restated"]["merged"] >= least
     assert measured.fates["changed"]["replaced"] >= 40
     assert measured.changes.unrelated_replaced == 0
     assert measured.changes.unrelated > 400
     assert [one.recall for one in measured.curve] == sorted((one.recall for one in measured.curve), reverse=True)
     assert measured.loop.restated == 60
+    assert {form for form, count in measured.loop.stored.items() if count} <= {"paraphrased"}
     assert sum(measured.loop.stored.values()) <= 3
     assert measured.duplicates.most <= 4
     assert await store.owners() == []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simuverse.bench.hygiene import PAIRS
 from simuverse.bench.labelled_pairs import labelled_pairs
-from simuverse.memory.echoes import SURE_OF_OWN, Echo, compared
+from simuverse.memory.echoes import Echo, compared
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.statements import said
 
@@ -61,14 +64,73 @@ async def test_what_goes_on_after_an_echo_is_never_sure() -> None:
     found = await echo(
         "The choir meets in the school hall, and Joel is its tenor.", "The choir meets in the school hall."
     )
-    assert found is None or not found.is_sure(SURE_OF_OWN)
+    assert found is None or not found.is_sure(of_own=True)
 
 
 async def test_one_word_in_anothers_place_is_never_linked() -> None:
     found = await echo("We buried the dog under the plum tree.", "We buried the dog under the pear tree.")
     assert found is not None
     assert found.replaced == 1
-    assert not found.is_likely
+    assert not found.is_likely()
+    assert not found.is_likely(of_own=True)
+
+
+async def test_a_denial_put_anywhere_into_what_is_known_is_never_an_echo() -> None:
+    """Of what nobody denied, and in ten words as in twenty."""
+    known = sorted({pair.known.text for own, held_out in PAIRS for pair in labelled_pairs(own=own, held_out=held_out)})
+    known = [text for text in known if not said(text, by="Mira").denied]
+    known += [f"{one.rstrip('.')}, and {other}" for one, other in pairwise(known)]
+    assert len(known) > 150
+    for text in known:
+        words = text.split()
+        denials = [
+            " ".join((*words[:place], denial, *words[place:]))
+            for denial in ("not", "never", "hardly", "without")
+            for place in range(1, len(words))
+        ]
+        denials += [f"{before} {text}" for before in ("It isn't true that", "I doubt that", "It's false:", "Not true,")]
+        for denied in denials:
+            found = compared(said(denied, by="Mira"), said(text, by="Mira"), cosine=1.0)
+            assert found is None, denied
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        ("I don't eat meat and I don't drink wine.", "I eat meat and I drink wine."),
+        ("I take two sugars in my tea and no milk.", "I take no sugars in my tea and two drops of milk."),
+        ("Nobody was hurt when the old mill burned down.", "The old mill was not burned down when Per was hurt."),
+        ("I am not afraid of dogs, but I fear geese.", "I am afraid of dogs, but I don't fear geese."),
+    ],
+)
+async def test_who_denies_something_else_says_something_else(known: str, draft: str) -> None:
+    assert await echo(draft, known) is None
+
+
+def test_words_that_mean_the_same_are_no_words_of_ones_own() -> None:
+    found = compared(
+        said("You own the huge ship.", by="Ada"), said("The big boat belongs to me.", by="Mira"), cosine=0.5
+    )
+    assert found is not None
+    assert (found.foreign, found.missing) == (0, 0)
+
+
+async def test_a_word_in_place_of_a_known_one_must_be_surer_than_one_that_is_left_out() -> None:
+    known = "My twin brother sails on a whaler."
+    other = await echo("Your twin brother sings on a whaler.", known, by="Ada")
+    short = await echo("Your twin brother, on a whaler.", known, by="Ada")
+    assert other is not None
+    assert short is not None
+    assert (other.foreign, other.missing) == (1, 1)
+    assert (short.foreign, short.missing) == (0, 1)
+    assert not other.is_sure(of_own=True)
+    assert short.is_sure(of_own=True)
+
+
+async def test_what_moved_is_no_change_where_the_known_text_tells_of_moving() -> None:
+    known = "We are moving the bees to the orchard."
+    assert await echo("The bees are moved to the orchard.", known, by="Ada") is not None
+    assert await echo("The bees are in the orchard now.", known, by="Ada") is None
 
 
 async def test_a_confirmation_is_believed() -> None:

@@ -108,6 +108,11 @@ async def gate(embedder: WordLlamaEmbedder) -> AsyncIterator[Gate]:
         "You told me that the ferry leaves the pier at half past four.",
         "The ferry leaves from the pier at half past four, as you know, Mira.",
         "The ferry leaves the pier. It leaves the pier at half past four.",
+        "The ferry leaves the pier. At half past four.",
+        "Bertil, the ferry leaves the pier at half past four.",
+        "The ferry leaves the pier at half past four, Bertil.",
+        "Mira: The ferry leaves the pier at half past four.",
+        "Ferry. Pier. Half past four.",
     ],
 )
 async def test_what_came_to_mind_is_not_stored_again_in_any_of_its_forms(gate: Gate, text: str) -> None:
@@ -118,10 +123,43 @@ async def test_what_came_to_mind_is_not_stored_again_in_any_of_its_forms(gate: G
     assert await gate.current() == [f"Mira: {FERRY}"]
 
 
-async def test_nor_when_another_quotes_it(gate: Gate) -> None:
+@pytest.mark.parametrize("quote", ["{}", "Mira says that {}", "Mira told me: {}", "Mira: {}", "You know, {}"])
+async def test_nor_when_another_quotes_it(gate: Gate, quote: str) -> None:
     [ferry] = (await gate.tell(FERRY)).written
-    taken = await gate.tell(FERRY, by="Joel", shown=(ferry,))
+    taken = await gate.tell(quote.format(FERRY), by="Joel", shown=(ferry,))
     assert (taken.written, len(taken.refused)) == ((), 1)
+
+
+async def test_what_one_says_of_oneself_or_of_another_person_to_their_face_is_new(gate: Gate) -> None:
+    [coming] = (await gate.tell("Jesse, I will come to the mill with you.", by="Ada")).written
+    [brother] = (await gate.tell("My brother mends clocks in a shop.")).written
+    for text in ("James, I will come to the mill with you.", "James, your brother mends clocks in a shop."):
+        assert (await gate.tell(text, by="Ada", shown=(coming, brother))).written
+    [thanks] = (await gate.tell("Thank you, Jesse.", by="Ada")).written
+    assert (await gate.tell("Thank you, Jesse.", by="Ada", shown=(thanks,))).written == ()
+    assert (await gate.tell("Thank you, James.", by="Ada", shown=(thanks,))).written
+
+
+async def test_a_quote_of_what_someone_says_of_themselves_is_theirs(gate: Gate) -> None:
+    [allergic] = (await gate.tell("I am allergic to walnuts.")).written
+    quoted = await gate.tell("Mira told me: I am allergic to walnuts.", by="Joel", shown=(allergic,))
+    assert quoted.written == ()
+    assert (await gate.tell("I am allergic to walnuts.", by="Joel", shown=(allergic,))).written
+
+
+async def test_a_day_that_came_to_mind_is_not_another_day_in_ones_own_mouth(gate: Gate) -> None:
+    [bread] = (await gate.tell("The bakery gives away yesterday's bread.")).written
+    later = timedelta(days=2)
+    said_again = await gate.tell("The bakery gives away yesterday's bread.", by="Ada", shown=(bread,), after=later)
+    assert said_again.written == ()
+    [own] = (await gate.tell("I saw Greta yesterday.", by="Ada")).written
+    assert (await gate.tell("I saw Greta yesterday.", by="Ada", shown=(own,), after=later)).written
+
+
+async def test_words_of_ones_own_for_what_came_to_mind_are_kept_and_linked(gate: Gate) -> None:
+    [sails] = (await gate.tell("My twin brother sails on a whaler.")).written
+    [wrote] = (await gate.tell("Mira's twin brother wrote to her from the whaler.", by="Ada", shown=(sails,))).written
+    assert wrote.restates == sails.id
 
 
 async def test_a_confirmation_refreshes_what_is_there(gate: Gate) -> None:
@@ -143,6 +181,13 @@ async def test_of_an_echo_with_something_new_beside_it_only_that_is_kept(gate: G
     [ferry] = (await gate.tell(FERRY)).written
     [kept] = (await gate.tell(f"{FERRY} I will take my green suitcase.", by="Ada", shown=(ferry,))).written
     assert kept.summary == "Ada: I will take my green suitcase."
+
+
+async def test_each_sentence_is_compared_by_itself_with_what_is_known(gate: Gate) -> None:
+    await gate.tell("Hello, Jade.", by="Ada")
+    await gate.tell("I saw that the red ball lies behind the café chair.", by="Ada")
+    again = "Hello, Jade. I saw that the red ball lies behind the café chair."
+    assert (await gate.tell(again, by="Ada")).written == ()
 
 
 async def test_where_it_leans_on_the_echo_it_is_kept_whole_and_rests_on_the_old_one(gate: Gate) -> None:

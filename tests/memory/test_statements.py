@@ -75,6 +75,52 @@ def test_pronouns_of_the_speaker_are_told_from_those_of_the_listener() -> None:
     assert not said("Поезд отправляется вечером.", by="Mira").of_speaker
 
 
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("Mira: The mill stands still.", "Mira"),
+        ("Mira told me: The mill stands still.", "Mira"),
+        ("Old Per said to Joel: The mill stands still.", "Old Per"),
+        ("Mira says, “The mill stands still.”", "Mira"),
+        ("Note: The mill stands still.", "Ada"),
+        ("The mill stands still: it has no water.", "Ada"),
+        ("At nine: The mill stands still.", "Ada"),
+    ],
+)
+def test_who_is_quoted_word_for_word_is_who_says_it(text: str, speaker: str) -> None:
+    statement = said(text, by="Ada")
+    assert statement.speaker == speaker
+    assert statement.text == text
+    assert speaker == "Ada" or statement.spoken == ("the", "mill", "stands")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Bertil, the ferry leaves at nine.", {"bertil"}),
+        ("The ferry leaves at nine, Bertil.", {"bertil"}),
+        ("Yes, the ferry leaves at nine.", set[str]()),
+        ("Pia, your daughter, is ill.", set[str]()),
+        ("Pia, Mira's daughter, is ill.", set[str]()),
+        ("The ferry leaves for Lundby.", set[str]()),
+    ],
+)
+def test_whom_it_is_said_to_by_name_is_no_part_of_what_is_said(text: str, names: set[str]) -> None:
+    statement = said(text, by="Ada")
+    assert statement.addressed == names
+    assert names.isdisjoint(statement.unaddressed.words)
+    assert names.isdisjoint(statement.unaddressed.names)
+
+
+def test_a_negation_denies_the_words_behind_it_else_those_before() -> None:
+    assert [set(one) for one in said("I don't eat meat, and I never drink.", by="Mira").denied] == [
+        {"eat", "meat"},
+        {"drink"},
+    ]
+    assert [set(one) for one in said("Das Brot schmeckt nicht.", by="Mira").denied] == [{"brot", "schmeckt"}]
+    assert said("I eat meat.", by="Mira").denied == ()
+
+
 def test_names_are_words_with_a_capital_within_a_sentence() -> None:
     assert said("Carla and Mira's boat went to Lundby on Monday.", by="Ada").names == {"mira", "lundby"}
 
