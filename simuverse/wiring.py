@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -34,7 +34,9 @@ from simuverse.memory.store import MemoryCollection, MemoryStore
 from simuverse.memory.stores.sqlite_schema import recorded_embedder
 from simuverse.parts import IN_MEMORY, is_on_server, open_embedder, open_model, open_store, store_path
 from simuverse.world import scenario as scenarios
+from simuverse.world.claims import beside_server, claimed
 from simuverse.world.journal import MEMORY, OUTBOX, RUN, Journal, RunInfo, read_info, standing_still
+from simuverse.world.scenario import Scenario
 from simuverse.world.simulation import Parts, Simulation, run_id
 
 _log = logging.getLogger(__name__)
@@ -356,7 +358,8 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
             named = f"sqlite:{folder / MEMORY}" if folder is not None and settings.store is None else store_name
             audit = record_of_changes(named, store, embedder)
         ever = MemoryFilter(include_superseded=True, include_forgotten=True)
-        run = run_id(scenario, settings.seed, sum([await one.count(filter=ever) for one in collections.values()]))
+        there = sum([await one.count(filter=ever) for one in collections.values()])
+        run = stack.enter_context(_own_run_id(scenario, settings, there))
         journal: Journal | None = None
         if folder is not None:
             journal = stack.enter_context(
@@ -419,6 +422,20 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
         )
         await simulation.begin()
         yield simulation
+
+
+@contextmanager
+def _own_run_id(scenario: Scenario, settings: Settings, memories: int) -> Generator[str]:
+    """An id that no other run has; on a store that is named another one may be under way."""
+    named = settings.store if settings.memory else None
+    shared = None if named is None else beside_server(named) if is_on_server(named) else store_path(named)
+    if shared is None:
+        yield run_id(scenario, settings.seed, memories)
+        return
+    with claimed(
+        lambda others: run_id(scenario, settings.seed, memories, beside=others), beside=shared.resolve()
+    ) as claim:
+        yield claim
 
 
 def next_folder(scenario: str, seed: int, *, parent: Path = Path("runs")) -> Path:

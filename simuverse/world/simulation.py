@@ -215,9 +215,13 @@ class Simulation:
         )
 
 
-def run_id(scenario: Scenario, seed: int, memories: int) -> str:
+def run_id(scenario: Scenario, seed: int, memories: int, *, beside: int = 0) -> str:
     """The same for the same scenario, seed and number of memories at the start, in every process.
 
     A second run on the same store starts with more memories, so its turns, and the ids of what they write, are its own.
+
+    Args:
+        beside: how many runs that would have the same id are under way on the same store.
     """
-    return sha256(f"{scenario.name}\x1f{seed}\x1f{memories}".encode()).hexdigest()[:12]
+    parts = (scenario.name, seed, memories, *([beside] if beside else []))
+    return sha256("\x1f".join(map(str, parts)).encode()).hexdigest()[:12]
