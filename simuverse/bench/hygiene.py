@@ -26,9 +26,10 @@ from simuverse.errors import StoreError, UsageError
 from simuverse.memory.changed_facts import replaced_by
 from simuverse.memory.clock import ManualClock
 from simuverse.memory.echoes import SURE, compared
-from simuverse.memory.embedding import Embedder, WordVectors
+from simuverse.memory.embedding import Embedder
 from simuverse.memory.statements import said
 from simuverse.memory.store import MemoryStore
+from simuverse.memory.word_vectors import WordVectors
 
 TURNS = 1_000
 """Of characters that restate their flashbacks."""

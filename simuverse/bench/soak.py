@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import perf_counter, process_time
 
 from simuverse import wiring
@@ -13,10 +14,10 @@ from simuverse.bench.timing import process_mb
 from simuverse.config import Settings
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.echoes import compared
-from simuverse.memory.embedding import WordVectors
 from simuverse.memory.records import MemoryFilter, SearchType, Source
 from simuverse.memory.statements import statement_of
 from simuverse.memory.store import SearchRequest
+from simuverse.memory.word_vectors import WordVectors
 
 STAGES = 5
 """Parts of the run that are compared."""
@@ -30,7 +31,9 @@ class Stage:
     """Args:
     milliseconds, cpu_milliseconds: a turn, mean: wall time, and time of processors, which a busy machine changes less.
     written, told_again, refused: drafts that became memories, were taken in by one that is there, and were refused.
+    most_written: memories that a single turn left, at most.
     current, kept: memories at its end, of all agents: that can be recalled, and in all.
+    kb_a_turn: by which the run's folder grew, mean; None without one.
     process_mb: of the process at its end; None where the system doesn't say.
     """
 
@@ -40,8 +43,10 @@ class Stage:
     written: int
     told_again: int
     refused: int
+    most_written: int
     current: int
     kept: int
+    kb_a_turn: float | None
     process_mb: float | None
 
 
@@ -56,19 +61,30 @@ class Soak:
     echoes: int
 
 
-async def soak(turns: int, *, embedder: str = "wordllama", on_progress: Callable[[str], None] = lambda _: None) -> Soak:
-    """Args: turns: of four characters together; rounded up to whole ticks."""
+async def soak(
+    turns: int,
+    *,
+    embedder: str = "wordllama",
+    folder: Path | None = None,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> Soak:
+    """Args:
+    turns: of four characters together; rounded up to whole ticks.
+    folder: that the run is kept in, new or empty; None keeps all in memory.
+    """
     settings = replace(Settings(), embedder=embedder)
     stages: list[Stage] = []
-    async with wiring.open_simulation(settings) as simulation:
+    async with wiring.open_simulation(settings, folder=folder) as simulation:
         ticks = max(STAGES, -(-turns // len(simulation.agents)))
         for stage in range(STAGES):
             count = ticks * (stage + 1) // STAGES - ticks * stage // STAGES
-            written = told_again = refused = 0
+            written = told_again = refused = most_written = 0
+            begin = _kilobytes(folder)
             started, worked = perf_counter(), process_time()
             for _ in range(count):
                 for trace in await simulation.step():
                     written += len(trace.remembered.written)
+                    most_written = max(most_written, len(trace.remembered.written))
                     told_again += len(trace.remembered.merged)
                     refused += len(trace.remembered.refused)
             seconds, cpu = perf_counter() - started, process_time() - worked
@@ -84,14 +100,20 @@ async def soak(turns: int, *, embedder: str = "wordllama", on_progress: Callable
                     written=written,
                     told_again=told_again,
                     refused=refused,
+                    most_written=most_written,
                     current=sum(current),
                     kept=sum(kept),
+                    kb_a_turn=None if folder is None else (_kilobytes(folder) - begin) / stage_turns,
                     process_mb=process_mb(os.getpid()),
                 )
             )
             on_progress(f"{stages[-1].turns} turns, {stages[-1].milliseconds:.1f} ms each")
         echoes = sum([await _echoes(agent) for agent in simulation.agents.values()])
     return Soak(turns=sum(stage.turns for stage in stages), stages=tuple(stages), echoes=echoes)
+
+
+def _kilobytes(folder: Path | None) -> float:
+    return 0.0 if folder is None else sum(file.stat().st_size for file in folder.iterdir()) / 1000
 
 
 async def _count(agent: Agent, filter: MemoryFilter) -> int:

@@ -13,9 +13,9 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from simuverse.memory.embedding import WordVectors
 from simuverse.memory.statements import Statement, stems
 from simuverse.memory.synonyms import mean_the_same, tells_little
+from simuverse.memory.word_vectors import WordVectors
 
 FOREIGN = 0.45
 """Likeness to the nearest known word below which a word says something of its own."""

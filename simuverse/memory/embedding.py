@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,15 +42,6 @@ class Embedder(Protocol):
         ...
 
     async def aclose(self) -> None: ...
-
-
-@runtime_checkable
-class WordVectors(Protocol):
-    """What an embedder also is if it keeps a table of words: a single word costs it no more than a look."""
-
-    def word_vectors(self, words: Sequence[str]) -> Vectors:
-        """One unit vector a word, in order. At once, on whatever thread calls."""
-        ...
 
 
 def unit_vectors(raw: object, *, count: int, dimension: int, embedder: str) -> Vectors:

@@ -36,11 +36,12 @@ from simuverse.memory.drafts import (
     statement_to_compare,
 )
 from simuverse.memory.echoes import Echo, compared
-from simuverse.memory.embedding import Embedder, Vectors, WordVectors
+from simuverse.memory.embedding import Embedder, Vectors
 from simuverse.memory.merging import absorbed
 from simuverse.memory.records import Hit, Memory
 from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
 from simuverse.memory.store import Entry, MemoryCollection, Vector
+from simuverse.memory.word_vectors import WordVectors
 
 _PROMPT_NEAR = 0.5
 """Share of a draft's words that a sentence of a prompt must hold to be compared with it."""

@@ -9,16 +9,18 @@ table of words).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simuverse.memory.analysis import content_words
-from simuverse.memory.embedding import WordVectors
+from simuverse.memory.embedding import Vectors
+from simuverse.memory.word_vectors import WordVectors
 
 SAME = 0.99
 """Nearness from which two words are one: the rest are rounding errors."""
+
+_BY_ONE_THREAD = 200_000
+"""Multiplications that OpenBLAS, which numpy comes with, doesn't share among threads (from 262,144 on it does)."""
 
 Nearness = NDArray[np.float64]
 """Shape (memories, words of the query), each 0 to 1."""
@@ -26,20 +28,27 @@ Nearness = NDArray[np.float64]
 
 def nearness(query: str, texts: Sequence[str], table: WordVectors) -> Nearness | None:
     """A row a text, in order; zeros for one without content words. None where the query has none."""
-    wanted = list(dict.fromkeys(content_words(query)))
-    found = [content_words(text) for text in texts]
-    vocabulary = {word: place for place, word in enumerate(dict.fromkeys(chain.from_iterable(found)))}
-    if not wanted or not vocabulary:
+    [asked, *found], vectors = table.content([query, *texts])
+    holding = [place for place, rows in enumerate(found) if len(rows)]
+    if not len(asked) or not holding:
         return None
-    # Not by `@`: BLAS would share the product among threads, which costs ten times as much where the cores are busy.
-    vectors = table.word_vectors(list(vocabulary))
-    likeness = np.array([np.vecdot(vectors, word) for word in table.word_vectors(wanted)], dtype=np.float64)
-    rows = np.zeros((len(texts), len(wanted)))
-    holding = [place for place, words in enumerate(found) if words]
-    columns = [vocabulary[word] for place in holding for word in found[place]]
-    starts = np.cumsum([0, *(len(found[place]) for place in holding)])[:-1]
-    rows[holding] = np.maximum.reduceat(likeness[:, columns], starts, axis=1).T
-    return np.clip(rows, 0.0, 1.0)
+    distinct, columns = np.unique(np.concatenate(found), return_inverse=True)
+    wanted = np.sort(np.unique(asked, return_index=True)[1])
+    likeness = _likeness(vectors[distinct], vectors[asked[wanted]])
+    starts = np.cumsum([0, *(len(found[place]) for place in holding[:-1])])
+    near = np.zeros((len(texts), len(wanted)))
+    near[holding] = np.maximum.reduceat(likeness.take(columns, axis=0), starts, axis=0)
+    return np.clip(near, 0.0, 1.0)
+
+
+def _likeness(words: Vectors, wanted: Vectors) -> Vectors:
+    """Cosine of each of the words to each of those wanted."""
+    # BLAS shares a larger product among threads, which costs ten times as much where the cores are busy.
+    step = max(1, _BY_ONE_THREAD // wanted.size)
+    likeness = np.empty((len(words), len(wanted)), dtype=np.float32)
+    for start in range(0, len(words), step):
+        np.matmul(words[start : start + step], wanted.T, out=likeness[start : start + step])
+    return likeness
 
 
 def rarity(near: Nearness) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from simuverse.memory import timely
 from simuverse.memory.analysis import matched_share, memory_tokens, tokens
-from simuverse.memory.embedding import Embedder, WordVectors
+from simuverse.memory.embedding import Embedder
 from simuverse.memory.gate import FIRST, HELD, NEAR, least_sureness, sureness
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
 from simuverse.memory.nearness import Nearness, nearness
@@ -34,6 +34,7 @@ from simuverse.memory.scoring import Preset, Scores, Weighed, preset, score_all
 from simuverse.memory.searching import Searched, search
 from simuverse.memory.small_talk import asks_nothing
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection
+from simuverse.memory.word_vectors import WordVectors
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

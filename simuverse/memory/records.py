@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from uuid import UUID, uuid5
 
 from simuverse.memory.clock import require_aware
@@ -316,26 +316,25 @@ class MemoryQuery:
         return self.text if self.time is None or self.time.use is TimeUse.BOOST else self.time.text
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A memory that a search found, with the raw figures it was found by.
 
     Args:
+        fused: the legs' relative scores combined, 0 to 1. Relative to this search: no measure of how well it fits.
         cosine: of query and summary, -1 to 1; None where the query had no vector.
         bm25: raw score of the keyword leg, above 0; None where that leg didn't find it.
         reach: what ``bm25`` could come to at most, the sum of the idf of the query's terms; the same for all hits of a
             search; None where there was no keyword leg.
         semantic_rank, keyword_rank: place in each leg from 1; None where that leg didn't find it.
-        fused: the legs' relative scores combined, 0 to 1. Relative to this search: no measure of how well it fits.
     """
 
     memory: Memory
+    fused: float
     cosine: float | None = None
     bm25: float | None = None
     reach: float | None = None
     semantic_rank: int | None = None
     keyword_rank: int | None = None
-    fused: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

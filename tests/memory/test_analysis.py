@@ -305,3 +305,8 @@ sys.stdout.write(" ".join(tokens("rolling balls")))
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout == "roll ball"
+
+
+@given(st.text(st.sampled_from("ab'`.,: 3-_\u00e9\u2019\n")))
+def test_words_are_the_same_whether_a_text_is_plain_ascii_or_not(text: str) -> None:
+    assert [*tokens(text), *tokens("\u00e9x")] == tokens(f"{text} \u00e9x")

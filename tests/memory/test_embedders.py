@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -150,3 +151,20 @@ async def test_wordllama_loads_and_embeds_beside_the_loop() -> None:
     await embedder.embed([f"Jamal counts coin {number}." for number in range(2000)])
     ticking.cancel()
     assert ticks > before + 1
+
+
+async def test_wordllama_gives_what_its_library_gives_for_a_whole_text() -> None:
+    """However it cuts a text into stretches to keep."""
+    embedder = await WordLlamaEmbedder.open()
+    library = importlib.import_module("wordllama")
+    model = library.WordLlama.load(cache_dir=Path(str(library.__file__)).parent, disable_download=True)
+    texts = [
+        "jade hid the kite behind the north bench.",
+        " two  spaces, and one at the end ",
+        "a <s> mark </s>, <em>another</em> and a < b",
+        f"a word of {'very ' * 3}{'long' * 40} letters",
+        "ein käse für 3,50 € – \u2581 日本語 の 本 😀 🇩🇪",
+        "line\nafter\tline \u200b.",
+    ]
+    for again in range(2):
+        assert await embedder.embed(texts) == pytest.approx(model.embed(texts, norm=True), abs=1e-6), again

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 import pytest
 
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
-from simuverse.memory.embedding import Vectors, WordVectors, unit_vectors
+from simuverse.memory.embedding import Vectors, unit_vectors
 from simuverse.memory.nearness import nearness, rarity
 from simuverse.memory.records import MemoryQuery, SearchType
 from simuverse.memory.stores.sqlite import SQLiteStore
+from simuverse.memory.word_vectors import WordVectors
 from tests.memory.recalling import Pool, summaries
 
 TABLE = {"boat": (1, 0, 0), "vessel": (0.8, 0.6, 0), "bread": (0, 0, 1), "anchor": (0, 1, 0), "loaf": (-0.6, 0, 0.8)}
 
 
-class Table:
-    def word_vectors(self, words: Sequence[str]) -> Vectors:
+class Table(WordVectors):
+    def look_up(self, words: Sequence[str]) -> Vectors:
         return unit_vectors([TABLE[word] for word in words], count=len(words), dimension=3, embedder="table")
 
 
@@ -63,7 +64,7 @@ async def test_words_looked_up_again_are_the_same_however_many_were_looked_up(
     wordllama: WordLlamaEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [tide] = wordllama.word_vectors(["tide"])
-    monkeypatch.setattr("simuverse.memory.embedders.wordllama.CACHED_WORDS", 3)
+    monkeypatch.setattr("simuverse.memory.word_vectors.CACHED_WORDS", 3)
     many = wordllama.word_vectors(["ebb", "flood", "tide", "quay", "tide"])
     assert many.shape == (5, wordllama.dimension)
     assert many[2] @ tide == pytest.approx(1)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,30 +20,36 @@ import numpy as np
 from simuverse.errors import EmbedderUnavailable
 from simuverse.memory.embedders.texts import checked
 from simuverse.memory.embedding import TextKind, Vectors, unit_vectors
-from simuverse.memory.keyword_index import grown
+from simuverse.memory.word_vectors import WordVectors
 
 BATCH = 64
-"""Texts a batch, the library's own figure."""
+"""Texts averaged at once: a text of 100 word pieces takes 100 kB."""
 
-CACHED_WORDS = 20_000
-"""Words whose vectors are kept, 20 MB: about what a person uses."""
+FEW = 4
+"""Texts that are embedded at once, without a thread: some 0.1 ms each at most."""
 
-_BATCH_CHARACTERS = 65_536
-"""The library pads a batch to its longest text, at about 1 kB a word piece: this bounds it to some 30 MB."""
+CACHED_STRETCHES = 65_536
+"""Stretches between spaces whose word pieces are kept, about 15 MB: cutting them up is what costs."""
+
+LONGEST = 64
+"""Characters of a stretch that is kept: what is longer is no word."""
+
+_JOINED = re.compile("  |^ | $|[<\u2581]")
+"""What has a piece of its own beyond a stretch: several spaces, marks such as ``<s>``, and the sign for a space."""
 
 
-class WordLlamaEmbedder:
+class WordLlamaEmbedder(WordVectors):
     """Opened with :meth:`open`."""
 
     name = "wordllama"
 
     def __init__(self, model: Any) -> None:
         """``model``: a ``wordllama.WordLlamaInference``."""
-        self._model = model
-        self.dimension = int(model.embedding.shape[1])
-        self._words: dict[str, int] = {}
-        self._vectors: Vectors = np.zeros((0, self.dimension), dtype=np.float32)
-        """Of the words looked up last, each in the row that ``_words`` names."""
+        super().__init__()
+        self._table: Vectors = model.embedding
+        self._tokenizer = model.tokenizer
+        self._pieces_of = lru_cache(maxsize=CACHED_STRETCHES)(self._cut)
+        self.dimension = int(self._table.shape[1])
 
     @classmethod
     async def open(cls) -> Self:
@@ -57,55 +65,37 @@ class WordLlamaEmbedder:
 
         The table holds a word with a capital apart from the same without, further off than from many another word.
         """
-        ready = [text.lower() for text in checked(texts)]
-        raw = await asyncio.to_thread(self._embed, ready) if ready else None
-        return unit_vectors(raw, count=len(ready), dimension=self.dimension, embedder=self.name)
+        ready = checked(texts)
+        # A question is done before a thread would have started.
+        return self._embed(ready) if len(ready) <= FEW else await asyncio.to_thread(self._embed, ready)
 
-    def word_vectors(self, words: Sequence[str]) -> Vectors:
-        """See :class:`simuverse.memory.embedding.WordVectors`. Those looked up last are kept."""
-        new = [word for word in dict.fromkeys(words) if word not in self._words]
-        if new:
-            if len(self._words) + len(new) > CACHED_WORDS:
-                self._words.clear()
-                new = list(dict.fromkeys(words))
-            first, end = len(self._words), len(self._words) + len(new)
-            raw = self._embed_words([word.lower() for word in new])
-            self._vectors = grown(self._vectors, end)
-            self._vectors[first:end] = unit_vectors(raw, count=len(new), dimension=self.dimension, embedder=self.name)
-            self._words.update(zip(new, range(first, end), strict=True))
-        return self._vectors[[self._words[word] for word in words]]
-
-    def _embed_words(self, words: Sequence[str]) -> Vectors:
-        """As :meth:`_embed`, one after another: a few words aren't worth the library's threads, which are slow to start
-        where the cores are busy."""
-        pieces = [self._model.tokenizer.encode(word, add_special_tokens=False).ids for word in words]
-        if not all(pieces):
-            return self._embed(words)
-        counts = np.array([len(ids) for ids in pieces])
-        starts = np.cumsum(counts) - counts
-        totals = np.add.reduceat(self._model.embedding[np.concatenate(pieces)], starts, axis=0)
-        return np.asarray(totals / counts[:, np.newaxis], dtype=np.float32)
+    def look_up(self, words: Sequence[str]) -> Vectors:
+        """See :meth:`WordVectors.look_up`."""
+        return self._embed(words)
 
     async def aclose(self) -> None:
         pass
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for places in _batches_of_like_length(texts):
-            rows[places] = self._model.embed([texts[place] for place in places], batch_size=len(places))
-        return rows
+        means = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), BATCH):
+            pieces = [self._pieces(text.lower()) for text in texts[start : start + BATCH]]
+            counts = np.array([len(ids) for ids in pieces])
+            totals = np.add.reduceat(self._table[list(chain.from_iterable(pieces))], np.cumsum(counts) - counts, axis=0)
+            means[start : start + BATCH] = totals / counts[:, np.newaxis]
+        return unit_vectors(means, count=len(texts), dimension=self.dimension, embedder=self.name)
 
+    def _pieces(self, text: str) -> Sequence[int]:
+        """Numbers of a text's word pieces. Each stretch between two spaces can be cut alone, where that is the same."""
+        if " " not in text:
+            return self._pieces_of(text) if len(text) <= LONGEST else self._cut(text)
+        stretches = text.split(" ")
+        if _JOINED.search(text) or max(map(len, stretches)) > LONGEST:
+            return self._cut(text)
+        return list(chain.from_iterable(map(self._pieces_of, stretches)))
 
-def _batches_of_like_length(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Places of the texts, longest last, so that little is padded."""
-    batch: list[int] = []
-    for place in sorted(range(len(texts)), key=lambda place: len(texts[place])):
-        if len(batch) == BATCH or (batch and (len(batch) + 1) * len(texts[place]) > _BATCH_CHARACTERS):
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
+    def _cut(self, text: str) -> tuple[int, ...]:
+        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 @lru_cache(maxsize=1)

@@ -141,8 +141,9 @@ class OwnerIndex:
         return self.search_all([request])[0]
 
     def search_all(self, requests: Sequence[SearchRequest]) -> list[list[Found]]:
-        """The same for several; what is asked with one vector is compared with it once."""
+        """The same for several; what they have in common is worked out once."""
         compared: dict[int, NDArray[np.float64]] = {}
+        allowed: dict[MemoryFilter, NDArray[np.bool_]] = {}
         found: list[list[Found]] = []
         for request in requests:
             cosines = None
@@ -150,7 +151,9 @@ class OwnerIndex:
                 cosines = compared.get(id(request.vector))
                 if cosines is None:
                     cosines = compared[id(request.vector)] = self._cosines(request.vector)
-            found.append(self._search(request, cosines))
+            if request.filter not in allowed:
+                allowed[request.filter] = self._allowed(request.filter)
+            found.append(self._search(request, cosines, allowed[request.filter]))
         return found
 
     def _cosines(self, vector: Vector) -> NDArray[np.float64]:
@@ -158,8 +161,9 @@ class OwnerIndex:
         # process, such as a language model, keeps the cores busy; and equal rows could come out a rounding apart.
         return np.asarray(np.vecdot(self._vectors[: self._size], vector), dtype=np.float64)
 
-    def _search(self, request: SearchRequest, cosines: NDArray[np.float64] | None) -> list[Found]:
-        allowed = self._allowed(request.filter)
+    def _search(
+        self, request: SearchRequest, cosines: NDArray[np.float64] | None, allowed: NDArray[np.bool_]
+    ) -> list[Found]:
         alpha = {SearchType.KEYWORD: 0.0, SearchType.SEMANTIC: 1.0}.get(request.search_type, request.alpha)
         depth = max(OVER_FETCH, request.limit)
         bm25 = reach = None
@@ -171,7 +175,7 @@ class OwnerIndex:
             bm25, reach = index.scores(request.terms, size=self._size), index.reach(request.terms)
             keyword = best(bm25, self._ids, among=allowed & (bm25 > 0), limit=depth)
         fusion = relative_score_fusion(
-            semantic=semantic.pairs, keyword=keyword.pairs, alpha=alpha, order=lambda row: tuple(self._ids[row])
+            semantic=semantic.pairs, keyword=keyword.pairs, alpha=alpha, order=self._sortable
         )[: request.limit]
         rows = [fused.id for fused in fusion]
         semantic_ranks, keyword_ranks = semantic.ranks, keyword.ranks
@@ -208,6 +212,11 @@ class OwnerIndex:
     @property
     def _ids(self) -> SortableIds:
         return self._live["id"]
+
+    def _sortable(self, row: int) -> tuple[int, ...]:
+        """The row's id, as its text sorts."""
+        high, low = self._ids[row].tolist()
+        return high, low
 
     def _row(self, key: int) -> int:
         row = self._rows.get(key)

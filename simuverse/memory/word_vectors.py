@@ -1,0 +1,70 @@
+"""Vectors of single words, for an embedder that keeps a table of them.
+
+Those looked up are kept, and so is which words a text is made of: a recall compares the same memories turn after turn.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simuverse.memory.analysis import content_words
+from simuverse.memory.embedding import Vectors
+
+CACHED_WORDS = 20_000
+"""Words kept before all are let go, 20 MB at 256 numbers each: about what a person uses."""
+
+CACHED_TEXTS = 16_384
+"""The same for texts, some 5 MB: as many as memories whose tokens are kept."""
+
+WordRows = NDArray[np.intp]
+"""Of a text's content words in their order, repeats kept: the row of each among the vectors kept."""
+
+
+class WordVectors(ABC):
+    """What an embedder also is if a single word costs it no more than a look. At once, on whatever thread calls."""
+
+    def __init__(self) -> None:
+        self._row_of: dict[str, int] = {}
+        self._kept: Vectors = np.zeros((0, 0), dtype=np.float32)
+        self._rows_of: dict[str, WordRows] = {}
+
+    @abstractmethod
+    def look_up(self, words: Sequence[str]) -> Vectors:
+        """One unit vector a word, in order; all different, at least one."""
+
+    def word_vectors(self, words: Sequence[str]) -> Vectors:
+        """One unit vector a word, in order."""
+        self._make_room()
+        self._keep(words)
+        return self._kept[[self._row_of[word] for word in words]]
+
+    def content(self, texts: Sequence[str]) -> tuple[list[WordRows], Vectors]:
+        """Of each text the rows of its content words, and the vectors that these are rows of."""
+        self._make_room()
+        new = {text: content_words(text) for text in texts if text not in self._rows_of}
+        if new:
+            self._keep(chain.from_iterable(new.values()))
+            for text, words in new.items():
+                self._rows_of[text] = np.fromiter(map(self._row_of.__getitem__, words), np.intp, len(words))
+        return [self._rows_of[text] for text in texts], self._kept
+
+    def _make_room(self) -> None:
+        if len(self._row_of) >= CACHED_WORDS or len(self._rows_of) >= CACHED_TEXTS:
+            self._row_of.clear()
+            self._rows_of.clear()
+
+    def _keep(self, words: Iterable[str]) -> None:
+        new = [word for word in dict.fromkeys(words) if word not in self._row_of]
+        if new:
+            first, end = len(self._row_of), len(self._row_of) + len(new)
+            vectors = self.look_up(new)
+            if len(self._kept) < end:  # pages that nothing was written to take no memory
+                more = np.zeros((max(end, CACHED_WORDS + 2_000) - first, vectors.shape[1]), dtype=np.float32)
+                self._kept = np.concatenate([self._kept[:first], more]) if first else more
+            self._kept[first:end] = vectors
+            self._row_of.update(zip(new, range(first, end), strict=True))
