@@ -35,6 +35,9 @@ _ASIDE = re.compile(
 )
 """Something told, and a question about something else in the same sentence."""
 
+_WISH = re.compile(r"\bi(?:'d|’d| would)? (?:like|want) to (?:know|hear) what\b.* up to\b", re.IGNORECASE)
+"""Wants to hear what goes on, which is nothing remembered: "I want to hear what everyone is up to this morning"."""
+
 _QUESTION_MARK = re.compile(r"[?？؟]\W*$")
 
 
@@ -224,7 +227,7 @@ def _of_sentence(sentence: str, *, now: datetime, zone: tzinfo, owner: str, lang
         not sentence.rstrip().endswith("!") and (framed or not speech.openings.isdisjoint(verbs[:1]))
     )
     over = window.until is not None and window.until <= now
-    news = speech.news.search(plain) is not None
+    news = speech.news.search(plain) is not None and not _WISH.search(sentence)
     before = {word.group().casefold() for word in _WORD.finditer(plain[: spoken[0].start])}
     if window.since is None and not content and not question:
         return None  # good-bye until then

@@ -106,6 +106,22 @@ def test_a_time_of_many_words_before_a_question_belongs_to_it(text: str) -> None
     assert time.text.endswith("what did Mira sing?")
 
 
+@pytest.mark.parametrize(
+    ("text", "use"),
+    [
+        ("I want to hear what everyone is up to this morning.", TimeUse.BOOST),
+        ("I'd like to know what Mira is up to today.", TimeUse.BOOST),
+        ("I want to hear what everyone was up to this morning.", TimeUse.LIST),
+        ("I'd like to know what is new since Monday.", TimeUse.LIST),
+        ("What is everyone up to this morning?", TimeUse.LIST),
+    ],
+)
+def test_a_wish_to_hear_what_goes_on_asks_for_no_list(text: str, use: TimeUse) -> None:
+    time = asked(text)
+    assert time is not None
+    assert time.use is use
+
+
 def test_what_was_told_before_a_question_is_none_of_it() -> None:
     time = asked("Mira sang on Monday, where is the ball?")
     assert time is not None
