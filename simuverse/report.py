@@ -64,6 +64,7 @@ def memory_line(memory: Memory, zone: tzinfo = UTC) -> str:
         for mark, set_ in (
             (" [anchored]", memory.anchored),
             (" [past]", memory.superseded_by is not None),
+            (" [may restate another]", memory.restates is not None),
             (" [forgotten]", memory.forgotten_at is not None),
         )
         if set_
@@ -106,6 +107,7 @@ def memory_fields(memory: Memory, tally: Tally = NEVER, zone: tzinfo = UTC) -> s
         ("supersedes", memory.supersedes),
         ("superseded by", memory.superseded_by),
         ("superseded", memory.superseded_at and _exactly(memory.superseded_at, zone)),
+        ("may restate", memory.restates),
         ("forgotten", memory.forgotten_at and _exactly(memory.forgotten_at, zone)),
         ("flags", ", ".join(memory.flags)),
         ("as a flashback", tally.describe() if tally.shown else ""),

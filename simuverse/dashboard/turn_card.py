@@ -45,6 +45,8 @@ def card(trace: TurnTrace) -> Card:
         "remembered": {
             "mode": trace.remembered.mode,
             "written": [_memory(memory, now) for memory in trace.remembered.written],
+            "merged": [_memory(memory, now) for memory in trace.remembered.merged],
+            "past": [_memory(memory, now) for memory in trace.remembered.past],
             "refused": trace.remembered.refused,
             "problems": trace.remembered.problems,
             "failed": trace.remembered.failed,
@@ -158,7 +160,22 @@ def _memory(memory: Memory, now: datetime) -> Card:
         "age": age(memory.created_at, now),
         "location": memory.location,
         "flags": memory.flags,
+        "marks": _marks(memory, now),
     }
+
+
+def _marks(memory: Memory, now: datetime) -> list[str]:
+    """How it stands to others: whether it holds no more, replaced one, was told again, or may only say one again."""
+    told = len(memory.provenance.messages)
+    marks = {
+        "anchored": memory.anchored,
+        f"past since {when(memory.superseded_at, now)}" if memory.superseded_at else "past": not memory.current
+        and memory.superseded_by is not None,
+        "in place of an earlier one": memory.supersedes is not None,
+        "may say again what is known": memory.restates is not None,
+        f"told in {told} messages": told > 1,
+    }
+    return [mark for mark, holds in marks.items() if holds]
 
 
 def _weighed(score: Score, found_by: Sequence[FoundBy], candidate: Candidate | None, highest: float) -> Card:

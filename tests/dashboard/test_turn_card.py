@@ -58,6 +58,29 @@ def test_what_had_to_go_and_what_failed_is_told() -> None:
     assert (shown["failed"], shown["evicted"]) == (True, [gone.summary])
 
 
+def test_what_was_told_again_and_what_is_past_are_told_as_such() -> None:
+    turn = trace()
+    old, told = (flashback.memory for flashback in turn.recollection.flashbacks)
+    new = replace(told, supersedes=old.id, provenance=replace(told.provenance, messages=("m1", "m2")))
+    past = old.superseded(by=told.id, at=NOON)
+    linked = replace(told, restates=old.id, anchored=True)
+    remembered = Remembered(mode="reflex", written=(linked,), merged=(new,), past=(past,))
+
+    shown = card(replace(turn, remembered=remembered))["remembered"]
+
+    assert [one["marks"] for one in shown["written"]] == [["anchored", "may say again what is known"]]
+    assert [one["marks"] for one in shown["merged"]] == [["in place of an earlier one", "told in 2 messages"]]
+    assert [one["marks"] for one in shown["past"]] == [["past since 12:00"]]
+
+
+def test_a_flashback_of_what_holds_no_more_says_so() -> None:
+    turn = trace()
+    first, second = turn.recollection.flashbacks
+    past = replace(first, memory=first.memory.superseded(by=second.memory.id, at=NOON))
+    shown = card(replace(turn, recollection=replace(turn.recollection, flashbacks=(past, second))))
+    assert shown["recollection"]["flashbacks"][0]["marks"] == ["past since 12:00"]
+
+
 def test_a_card_is_plain_json() -> None:
     assert msgspec.json.decode(msgspec.json.encode(card(trace())))["turn"] == "r/4/James"
 

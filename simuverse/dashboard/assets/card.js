@@ -84,6 +84,7 @@
         memory.category,
         `importance ${memory.importance}`,
         memory.critical ? `must survive: ${memory.critical}` : null,
+        ...memory.marks,
         memory.flags.length ? memory.flags.join(", ").replaceAll("_", " ") : null,
       ]
         .filter(Boolean)
@@ -193,16 +194,20 @@
   }
 
   function wrote(remembered, milliseconds) {
-    const written = remembered.written.map((one) =>
-      element("div", { class: "runner", "data-memory": one.id }, element("p", {}, one.summary), about(one)),
-    );
+    const entry = (label) => (one) =>
+      element("div", { class: "runner", "data-memory": one.id }, element("p", {}, `${label}${one.summary}`), about(one));
+    const kept = [
+      ...remembered.written.map(entry("")),
+      ...remembered.merged.map(entry("Known already: ")),
+      ...remembered.past.map(entry("Past since: ")),
+    ];
     const nothing = remembered.mode === "off" ? "Memory is switched off." : "Nothing was worth writing down.";
     return section(
       "wrote",
       "Remembered",
       `${remembered.mode} · ${ms(milliseconds.remember)}`,
       problems(remembered.problems),
-      written.length ? written : element("p", { class: "quiet" }, nothing),
+      kept.length ? kept : element("p", { class: "quiet" }, nothing),
       remembered.refused.map((text) => element("p", { class: "note" }, `Not written, ${text}`)),
       remembered.evicted.map((text) => element("p", { class: "note" }, `Had to go: ${text}`)),
       remembered.failed ? element("p", { class: "note" }, "Not written down yet; memories SOURCE retry tries again.") : null,
