@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import msgspec
@@ -210,7 +211,9 @@ def hygiene(
             measured = await measure_hygiene(opened, embedding, turns=turns)
         if not soak_turns:
             return measured
-        return replace(measured, soak=await soak(soak_turns, embedder=settings.embedder, on_progress=tell))
+        with TemporaryDirectory(prefix="simuverse-soak-") as folder:
+            soaked = await soak(soak_turns, embedder=settings.embedder, folder=Path(folder), on_progress=tell)
+        return replace(measured, soak=soaked)
 
     measured = asyncio.run(measure())
     typer.echo(msgspec.json.encode(measured) if json else hygiene_table(measured))

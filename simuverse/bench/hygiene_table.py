@@ -59,12 +59,14 @@ def _soak(soaked: Soak | None) -> Iterator[str]:
         return
     yield f"\n{soaked.turns} turns of the rehearsed village; echoes stored: {soaked.echoes}"
     yield (
-        f"{'turns':>6} {'ms':>7} {'CPU ms':>7} {'written':>8} {'told again':>11} {'refused':>8} {'current':>8} "
-        f"{'kept':>6} {'MB':>6}"
+        f"{'turns':>6} {'ms':>7} {'CPU ms':>7} {'written':>8} {'at most':>8} {'told again':>11} {'refused':>8} "
+        f"{'current':>8} {'kept':>6} {'kB a turn':>10} {'MB':>6}"
     )
     for one in soaked.stages:
         memory = "" if one.process_mb is None else f"{one.process_mb:.0f}"
+        disk = "" if one.kb_a_turn is None else f"{one.kb_a_turn:.1f}"
         yield (
             f"{one.turns:>6} {one.milliseconds:>7.1f} {one.cpu_milliseconds:>7.1f} {one.written:>8} "
-            f"{one.told_again:>11} {one.refused:>8} {one.current:>8} {one.kept:>6} {memory:>6}"
+            f"{one.most_written:>8} {one.told_again:>11} {one.refused:>8} {one.current:>8} {one.kept:>6} "
+            f"{disk:>10} {memory:>6}"
         )
