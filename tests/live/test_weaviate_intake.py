@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address, Layout
 from tests.contracts.memory_reference import memory
 from tests.memory.editing import TODAY
+from tests.test_beside import left_after
 
 pytestmark = pytest.mark.live
 
@@ -76,3 +78,12 @@ async def test_it_becomes_there_what_it_becomes_in_a_file(store: MemoryStore) ->
     await editor.undo()
     await editor.undo()
     assert await collection.count() == 5
+
+
+@pytest.mark.parametrize("lasts", [False, True])
+async def test_tallies_and_kept_exchanges_last_beside_a_path_and_else_end_with_the_process(
+    store: MemoryStore, tmp_path: Path, lasts: bool
+) -> None:
+    left = await left_after(store, tmp_path / "mira" if lasts else None)
+    assert left.memories >= 1
+    assert (left.shown, left.unwritten) == ((1, 1) if lasts else (0, 0))
