@@ -30,7 +30,9 @@
     setText(find("play"), state.running ? "Pause" : "Play");
     setText(find("clock"), state.clock);
     setText(find("date"), state.date);
-    setText(find("zone"), state.zone);
+    // The place of the zone's name is enough where there is little room; the whole name is a touch away.
+    setText(find("zone"), state.zone.split("/").pop().replaceAll("_", " "));
+    find("zone").title = state.zone && `Times are shown in ${state.zone}`;
     setText(find("tick"), `tick ${state.tick}`);
     const speed = find("speed");
     if (document.activeElement !== speed) speed.value = String(state.speed);
