@@ -7,13 +7,13 @@ life and logged. The library has dropped that parameter from its signatures, so 
 
 from __future__ import annotations
 
-import asyncio
 import logging
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
 
-from simuverse.agents.backends.provider import Faults, Provider, kind_of, kind_of_status, retry_after
+from simuverse.agents.backends.provider import Answer, Faults, Provider, kind_of, kind_of_status, retry_after
 from simuverse.agents.chat import ChatRequest, Completion
 from simuverse.errors import (
     MissingExtra,
@@ -95,37 +95,26 @@ class AnthropicModel:
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The model's reply; see :meth:`ChatModel.complete`."""
-        import anthropic
-        import httpx2
-
-        loop = asyncio.get_running_loop()
-        started = loop.time()
-        attempts = 0
-        try:
-            async with asyncio.timeout(self._timeout):
-                while True:
-                    attempts += 1
-                    try:
-                        response = await self._client.post(
-                            "/v1/messages",
-                            body=self._body(request),
-                            options={"headers": self._headers},
-                            cast_to=httpx2.Response,
-                        )
-                        break
-                    except anthropic.BadRequestError as error:
-                        if not self._takes_temperature or "temperature" not in (error.api_message or ""):
-                            raise
-                        self._takes_temperature = False
-                        _log.warning("%s takes no temperature; it is left out from now on", self.name)
-        except TimeoutError:
-            raise self._provider.late(self._timeout, attempts=attempts) from None
-        except tuple(fault_table()) as error:
-            raise self._mapped(error, attempts) from None
-        return self._completion(response.content, seconds=loop.time() - started, attempts=attempts)
+        return self._completion(
+            await self._provider.answer(
+                partial(self._post, request),
+                timeout=self._timeout,
+                faults=fault_table(),
+                adapts_to=self._adapts_to,
+                mapped=self._mapped,
+            )
+        )
 
     async def aclose(self) -> None:
         await self._client.close()
+
+    async def _post(self, request: ChatRequest) -> bytes:
+        import httpx2
+
+        response = await self._client.post(
+            "/v1/messages", body=self._body(request), options={"headers": self._headers}, cast_to=httpx2.Response
+        )
+        return response.content
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         system = "\n\n".join(m.text for m in request.messages if m.role == "system")
@@ -139,6 +128,18 @@ class AnthropicModel:
         if self._takes_temperature:
             body["temperature"] = request.temperature
         return body
+
+    def _adapts_to(self, error: Exception) -> bool:
+        """Whether the request should be made again, without a temperature."""
+        import anthropic
+
+        if not isinstance(error, anthropic.BadRequestError) or not self._takes_temperature:
+            return False
+        if "temperature" not in (error.api_message or ""):
+            return False
+        self._takes_temperature = False
+        _log.warning("%s takes no temperature; it is left out from now on", self.name)
+        return True
 
     def _mapped(self, error: Exception, attempts: int) -> ModelError:
         import anthropic
@@ -154,11 +155,12 @@ class AnthropicModel:
         reason = f"{error}".rstrip(".") + cause
         return self._provider.error(kind_of(error, fault_table()), reason, attempts=attempts)
 
-    def _completion(self, content: bytes, *, seconds: float, attempts: int) -> Completion:
+    def _completion(self, answer: Answer) -> Completion:
+        attempts = answer.attempts
         try:
-            reply = msgspec.json.decode(content, type=_Reply)
+            reply = msgspec.json.decode(answer.content, type=_Reply)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            start = content[:200].decode("utf-8", errors="replace")
+            start = answer.content[:200].decode("utf-8", errors="replace")
             raise self._unusable(f"not a message, {error}: {start}", attempts) from None
         if reply.stop_reason == "refusal":
             raise self._unusable("the model refused", attempts)
@@ -176,7 +178,7 @@ class AnthropicModel:
             model=reply.model,
             input_tokens=None if usage.input_tokens is None else sum(tokens or 0 for tokens in read),
             output_tokens=usage.output_tokens,
-            seconds=seconds,
+            seconds=answer.seconds,
             attempts=attempts,
             finish=finish,
         )

@@ -8,13 +8,13 @@ choose their own temperature. Their hidden reasoning counts towards the limit: i
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import Any, Literal
 
 import msgspec
 
-from simuverse.agents.backends.provider import SEEDS, Faults, Provider, kind_of, kind_of_status, retry_after
+from simuverse.agents.backends.provider import SEEDS, Answer, Faults, Provider, kind_of, kind_of_status, retry_after
 from simuverse.agents.chat import ChatRequest, Completion
 from simuverse.errors import (
     MissingExtra,
@@ -25,9 +25,6 @@ from simuverse.errors import (
     ModelReplyUnusable,
     ModelUnavailable,
 )
-
-if TYPE_CHECKING:
-    from openai import APIStatusError
 
 ADDRESS = "https://api.openai.com/v1"
 
@@ -101,35 +98,26 @@ class OpenAIModel:
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The model's reply; see :meth:`ChatModel.complete`."""
-        import httpx2
-        import openai
-
-        loop = asyncio.get_running_loop()
-        started = loop.time()
-        attempts = 0
-        try:
-            async with asyncio.timeout(self._timeout):
-                while True:
-                    attempts += 1
-                    try:
-                        response = await self._client.post(
-                            "/chat/completions",
-                            body=self._body(request),
-                            options={"headers": self._headers},
-                            cast_to=httpx2.Response,
-                        )
-                        break
-                    except openai.BadRequestError as error:
-                        if not self._adapts_to(error):
-                            raise
-        except TimeoutError:
-            raise self._provider.late(self._timeout, attempts=attempts) from None
-        except tuple(fault_table()) as error:
-            raise self._mapped(error, attempts) from None
-        return self._completion(response.content, seconds=loop.time() - started, attempts=attempts)
+        return self._completion(
+            await self._provider.answer(
+                partial(self._post, request),
+                timeout=self._timeout,
+                faults=fault_table(),
+                adapts_to=self._adapts_to,
+                mapped=self._mapped,
+            )
+        )
 
     async def aclose(self) -> None:
         await self._client.close()
+
+    async def _post(self, request: ChatRequest) -> bytes:
+        import httpx2
+
+        response = await self._client.post(
+            "/chat/completions", body=self._body(request), options={"headers": self._headers}, cast_to=httpx2.Response
+        )
+        return response.content
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -141,9 +129,11 @@ class OpenAIModel:
         }
         return {name: value for name, value in body.items() if name not in self._refused}
 
-    def _adapts_to(self, error: APIStatusError) -> bool:
+    def _adapts_to(self, error: Exception) -> bool:
         """Whether the request should be made again, changed by what the server says it doesn't take."""
-        name = error.param
+        import openai
+
+        name = error.param if isinstance(error, openai.BadRequestError) else None
         if name == "max_tokens" and self._limit == "max_tokens":
             self._limit = "max_completion_tokens"
         elif name in ("temperature", "seed") and name not in self._refused:
@@ -170,11 +160,12 @@ class OpenAIModel:
         reason = f"{error}".rstrip(".") + cause
         return self._provider.error(kind_of(error, fault_table()), reason, attempts=attempts)
 
-    def _completion(self, content: bytes, *, seconds: float, attempts: int) -> Completion:
+    def _completion(self, answer: Answer) -> Completion:
+        attempts = answer.attempts
         try:
-            reply = msgspec.json.decode(content, type=_Reply)
+            reply = msgspec.json.decode(answer.content, type=_Reply)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._unusable(f"not a chat completion, {error}: {_start_of(content)}", attempts) from None
+            raise self._unusable(f"not a chat completion, {error}: {_start_of(answer.content)}", attempts) from None
         if not reply.choices:
             raise self._unusable("no choices in it", attempts)
         choice = reply.choices[0]
@@ -193,7 +184,7 @@ class OpenAIModel:
             model=reply.model or self._model,
             input_tokens=usage.prompt_tokens,
             output_tokens=usage.completion_tokens,
-            seconds=seconds,
+            seconds=answer.seconds,
             attempts=attempts,
             finish=finish,
         )

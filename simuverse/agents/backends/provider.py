@@ -5,7 +5,8 @@ It knows no vendor's library. Keys are kept out of every text it makes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -30,6 +31,20 @@ EXCERPT = 300
 
 Faults = Mapping[type[Exception], type[ModelError]]
 """A backend's table: a library's exceptions, and what each is here."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What came back.
+
+    Args:
+        seconds: wall time of all attempts together.
+        attempts: calls made.
+    """
+
+    content: bytes
+    seconds: float
+    attempts: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +75,45 @@ class Provider:
             )
         if self.key is not None and not (self.key.isascii() and self.key.isprintable() and " " not in self.key):
             raise SettingsError(f"{self.name}: the key holds characters that no key has; was it pasted whole?")
+
+    async def answer(
+        self,
+        post: Callable[[], Awaitable[bytes]],
+        *,
+        timeout: float,
+        faults: Faults,
+        adapts_to: Callable[[Exception], bool],
+        mapped: Callable[[Exception, int], ModelError],
+    ) -> Answer:
+        """Of a call, made again at once as long as the request can be changed to what the provider takes.
+
+        Args:
+            timeout: seconds for all attempts together.
+            faults: what ``post`` raises.
+            adapts_to: whether the request is another since that fault, so that it should be made again.
+            mapped: the error to raise for a fault, given the calls made.
+
+        Raises:
+            ModelError: as ``mapped`` has it, or no answer in time.
+        """
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        attempts = 0
+        try:
+            async with asyncio.timeout(timeout):
+                while True:
+                    attempts += 1
+                    try:
+                        content = await post()
+                        break
+                    except tuple(faults) as error:
+                        if not adapts_to(error):
+                            raise
+        except TimeoutError:
+            raise self.late(timeout, attempts=attempts) from None
+        except tuple(faults) as error:
+            raise mapped(error, attempts) from None
+        return Answer(content=content, seconds=loop.time() - started, attempts=attempts)
 
     def error(
         self, kind: type[ModelError], reason: str, *, retry_after: float | None = None, attempts: int = 1
