@@ -48,19 +48,19 @@ class _Speech:
     Args:
         frames: what may stand around a question without changing what it asks: "can you tell me".
         openings: first words of a question or request that may lack its mark.
-        past, present: verbs that show tense; empty: the language's past can't be told by single words.
         to_come: words that put what follows them into the future.
         news: words that make a question in the present one about what has happened.
         empty: words without which a question still asks the same: "what happened", "what did you do".
+        past, present: verbs that show tense; empty: the language's past can't be told by single words.
     """
 
     frames: re.Pattern[str]
     openings: frozenset[str]
-    past: frozenset[str]
-    present: frozenset[str]
     to_come: frozenset[str]
     news: re.Pattern[str]
     empty: frozenset[str]
+    past: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
 
 
 def _set(words: str) -> frozenset[str]:
@@ -105,8 +105,6 @@ _SPEECH = {
             r"\b(?:weißt du(?: noch)?|kannst du mir sagen|erinnerst du dich(?: daran)?|sag mir|erzähl mir)\b", re.I
         ),
         openings=_set("was wer wen wem wo wann wie welche welcher welches erzähl erinnerst hast haben war waren"),
-        past=frozenset(),
-        present=frozenset(),
         to_come=_set(
             "wird werden wirst werde willst will möchtest soll sollen sollst kommt kommst gehst geht machst macht"
         ),
@@ -120,8 +118,6 @@ _SPEECH = {
     "french": _Speech(
         frames=re.compile(r"\b(?:te souviens-tu de|tu te souviens de|peux-tu me dire|dis-moi|est-ce que)\b", re.I),
         openings=_set("que qu quoi qui où quand comment quel quelle raconte"),
-        past=frozenset(),
-        present=frozenset(),
         to_come=_set("va vas vais allons allez vont sera seras veux veut vient viens venez fais faites"),
         news=re.compile(r"\b(?:nouveau|nouvelles|neuf|passé)\b", re.IGNORECASE),
         empty=_set(
@@ -132,8 +128,6 @@ _SPEECH = {
     "spanish": _Speech(
         frames=re.compile(r"\b(?:te acuerdas de|recuerdas|puedes decirme|dime|sabes)\b", re.I),
         openings=_set("qué que quién quien dónde cuándo cómo cuál cuéntame"),
-        past=frozenset(),
-        present=frozenset(),
         to_come=_set("va vas voy vamos van será quieres quiere viene vienes haces"),
         news=re.compile(r"\b(?:nuevo|noticias|pasado)\b", re.IGNORECASE),
         empty=_set(

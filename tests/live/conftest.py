@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import NoReturn
 
 import pytest
 
 from simuverse.agents.backends.local import smollm2_weights
 from simuverse.errors import MissingExtra
-from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.embedders.hashing import HashingEmbedder
+from simuverse.memory.store import MemoryStore
+from simuverse.memory.stores.weaviate import WeaviateStore
+from simuverse.memory.stores.weaviate_address import Address, Layout
 from tests.live.weaviate_server import WeaviateServer, docker_answers, weaviate_container
 
 Absent = Callable[[str], NoReturn]
@@ -77,3 +80,20 @@ def weaviate_address(absent: Absent, tmp_path_factory: pytest.TempPathFactory) -
             "there is no Weaviate: put `weaviate` on PATH, start Docker, or set SIMUVERSE_TEST_WEAVIATE_URL "
             "(and SIMUVERSE_TEST_WEAVIATE_GRPC_PORT)"
         )
+
+
+@pytest.fixture(params=Layout)
+async def store(weaviate_address: Address, request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
+    """A store of the module's own on the server that is used by all, empty at first, in each layout."""
+    store = await WeaviateStore.open(
+        [weaviate_address],
+        embedder_name="hashing",
+        dimension=HashingEmbedder.dimension,
+        deadline=60.0,
+        prefix=f"{request.path.stem.rpartition('_')[2].capitalize()}{request.param}",
+        layout=request.param,
+    )
+    yield store
+    for owner in await store.owners():
+        await store.erase(owner)
+    await store.aclose()

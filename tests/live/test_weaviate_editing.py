@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -16,8 +16,6 @@ from simuverse.memory.editing import MemoryEditor
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.records import SearchType
 from simuverse.memory.store import MemoryStore, SearchRequest
-from simuverse.memory.stores.weaviate import WeaviateStore
-from simuverse.memory.stores.weaviate_address import Address, Layout
 from tests.commands import Here
 from tests.live.weaviate_server import WeaviateServer
 from tests.memory.editing import TODAY, exported, now
@@ -26,22 +24,6 @@ from tests.memory.recalling import NOW, Pool
 pytestmark = pytest.mark.live
 
 BOX = "The zephyrine box is under the quince tree."
-
-
-@pytest.fixture(params=Layout)
-async def store(weaviate_address: Address, request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
-    store = await WeaviateStore.open(
-        [weaviate_address],
-        embedder_name="hashing",
-        dimension=HashingEmbedder.dimension,
-        deadline=60.0,
-        prefix=f"Edited{request.param}",
-        layout=request.param,
-    )
-    yield store
-    for owner in await store.owners():
-        await store.erase(owner)
-    await store.aclose()
 
 
 async def opened(store: MemoryStore) -> tuple[Pool, MemoryEditor]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,8 +15,6 @@ from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.intake import Intake, Taken
 from simuverse.memory.records import Memory, Provenance, Source, memory_id
 from simuverse.memory.store import MemoryStore
-from simuverse.memory.stores.weaviate import WeaviateStore
-from simuverse.memory.stores.weaviate_address import Address, Layout
 from tests.contracts.memory_reference import memory
 from tests.memory.editing import TODAY
 from tests.test_beside import left_after
@@ -25,22 +22,6 @@ from tests.test_beside import left_after
 pytestmark = pytest.mark.live
 
 FERRY = "The ferry leaves the pier at half past four."
-
-
-@pytest.fixture(params=Layout)
-async def store(weaviate_address: Address, request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
-    store = await WeaviateStore.open(
-        [weaviate_address],
-        embedder_name="hashing",
-        dimension=HashingEmbedder.dimension,
-        deadline=60.0,
-        prefix=f"Intake{request.param}",
-        layout=request.param,
-    )
-    yield store
-    for owner in await store.owners():
-        await store.erase(owner)
-    await store.aclose()
 
 
 def draft(number: int, text: str, *, by: str = "Mira", days: float = 0) -> Memory:
