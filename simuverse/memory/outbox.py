@@ -179,7 +179,10 @@ class Outbox:
         there = {memory.id: memory for memory in await collection.get(list(dict.fromkeys(ids_of(batch))))}
         match change:
             case Added():
-                await self._add(collection, added_by(batch), there, vectors)
+                first: dict[UUID, Memory] = {}
+                for memory in added_by(batch):
+                    first.setdefault(memory.id, memory)
+                await self._add(collection, [there.get(one, memory) for one, memory in first.items()], vectors, first)
             case Touched(ids=ids, at=at):
                 await collection.touch(ids, at)
             case Updated(memories=memories, worded=worded):
@@ -187,35 +190,32 @@ class Outbox:
                 anew = [one for one in changed if one.id in worded or one.summary != there[one.id].summary]
                 entries = {entry.memory.id: entry for entry in await self._entries(anew, vectors)}
                 await collection.update([entries.get(memory.id, memory) for memory in changed])
-                # Those the store had taken already may lack their vector.
-                taken = {one: there[one] for one, entry in entries.items() if there[one] == entry.memory}
-                await self._add(collection, list(taken.values()), taken, vectors)
+                taken = [memory for memory in changed if memory == there[memory.id]]
+                await self._add(collection, taken, vectors, {memory.id: memory for memory in anew})
             case Superseded(old=old, by=by, at=at):
                 if {old, by} <= there.keys():
                     await collection.supersede(old, by=by, at=at)
+                    taken = [there[old], there[by]] if there[old].superseded_by == by else []
+                    await self._add(collection, taken, vectors, {})
 
     async def _add(
         self,
         collection: MemoryCollection,
         memories: Sequence[Memory],
-        there: Mapping[UUID, Memory],
         vectors: Mapping[UUID, Vector],
+        worded: Mapping[UUID, Memory],
     ) -> None:
-        """What is there already is put there anew, as it is: a server that was killed may have it in part alone.
+        """Also what the store had taken already: a server that was killed may have it in part, and this mends that.
 
-        It is in the outbox until it is there again.
+        Args:
+            worded: as they were when the vectors were made.
         """
-        first: dict[UUID, Memory] = {}
-        for memory in memories:
-            first.setdefault(memory.id, memory)
         fitting = {
-            one: vector
-            for one, vector in vectors.items()
-            if one not in there or there[one].summary == first[one].summary
+            memory.id: vectors[memory.id]
+            for memory in memories
+            if memory.id in vectors and memory.id in worded and memory.summary == worded[memory.id].summary
         }
-        entries = await self._entries([there.get(one, memory) for one, memory in first.items()], fitting)
-        if there:
-            await collection.erase(list(there))
+        entries = await self._entries(memories, fitting)
         if entries:
             await collection.add(entries)
 

@@ -19,6 +19,7 @@ from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
 from simuverse.memory.stores.weaviate_breaker import THRESHOLD
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
+from simuverse.memory.stores.weaviate_episodes import KnownEpisodes
 from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_schema import Marks, create
@@ -248,7 +249,7 @@ async def test_a_partly_failed_batch_is_raised_and_named_and_adding_again_mends_
         connection = await Connection.open([server.address], key=None, headers={}, deadline=DEADLINE, probed="Faults_")
         try:
             place = Partition(name)
-            writer = Writer(connection, place, CountedWords(connection, place), KnownVectors())
+            writer = Writer(connection, place, CountedWords(connection, place), KnownVectors(), KnownEpisodes())
             with pytest.raises(StoreMismatch, match=rf"1 of 2 memories weren't stored whole: {bad.id}"):
                 await writer.write({}, entries)
         finally:

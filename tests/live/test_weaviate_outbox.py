@@ -8,7 +8,6 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -19,23 +18,24 @@ import pytest
 from simuverse import wiring
 from simuverse.config import Settings
 from simuverse.errors import StoreError
+from simuverse.memory.checking import check
 from simuverse.memory.outbox import Outbox, OutboxCollection
-from simuverse.memory.records import MemoryFilter, SearchType
-from simuverse.memory.store import MemoryCollection, SearchRequest
+from simuverse.memory.store import Entry, MemoryCollection
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.world.journal import OUTBOX, read_turns
 from simuverse.world.simulation import Simulation
 from tests import commands
+from tests.contracts.kept_store import nothing
 from tests.contracts.memory_reference import DIMENSION, entry
 from tests.contracts.memory_store import EMBEDDER
+from tests.live.test_weaviate_store import PATIENT
 from tests.live.weaviate_server import WeaviateServer, own_client
 from tests.memory.failing_store import InventedEmbedder
 
 pytestmark = pytest.mark.live
 
 AGENTS = ("Jade", "James", "Jesse", "Jamal")
-EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
 BREATH = 0.1
 """Seconds between two ticks while a server is away, as it is for many."""
 FAST = ("--embedder", "hashing")
@@ -54,19 +54,13 @@ def journalled(folder: Path) -> dict[str, list[UUID]]:
 
 
 async def assert_stored_once(collection: MemoryCollection, ids: Sequence[UUID]) -> None:
-    """All are there, each once, and the index of vectors reaches each."""
-    entries = [one async for one in collection.scan()]
-    stored = [one.memory.id for one in entries]
+    """All are there, each once, and both indexes reach each."""
+    stored = [one.memory.id async for one in collection.scan()]
     assert max(Counter(stored).values()) == 1
     assert set(ids) <= set(stored)
-    assert await collection.count(filter=EVER) == len(stored)
-    for start in range(0, len(entries), 1000):
-        # A search has an end, so they are looked for by stretches of time.
-        some = [one.memory for one in entries[start : start + 1000]]
-        within = replace(EVER, since=some[0].created_at, until=some[-1].created_at + timedelta(microseconds=1))
-        request = SearchRequest(search_type=SearchType.SEMANTIC, vector=entries[0].vector, filter=within, limit=5000)
-        lost = {one.id for one in some} - {hit.memory.id for hit in await collection.search(request)}
-        assert not lost
+    checked = await check(collection, on_progress=nothing)
+    assert checked.faults == []
+    assert checked.counted == checked.with_words == len(stored)
 
 
 async def assert_run_is_stored(folder: Path, settings: Settings) -> None:
@@ -248,7 +242,9 @@ async def test_a_hundred_kills_of_the_server_during_writes_lose_nothing(weaviate
                 await until(lambda: outbox.backlog.waiting == 0)
             assert by_the_store > 0
         await store.aclose()
-        store = await WeaviateStore.open([server.address], embedder_name=EMBEDDER, dimension=DIMENSION)
+        store = await WeaviateStore.open(
+            [server.address], embedder_name=EMBEDDER, dimension=DIMENSION, deadline=PATIENT
+        )
         for agent, ids in written.items():
             await assert_stored_once(await store.collection(agent), ids)
         await store.aclose()
@@ -267,11 +263,18 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def write(collection: OutboxCollection, numbers: count[int], written: list[UUID], enough: asyncio.Event) -> None:
-    """Adds memories one after another, and notes each that counts as added."""
-    while not enough.is_set():
-        number = next(numbers)
-        one = entry(f"Bell {number} rang.", number, owner=collection.owner)
-        await collection.add([one])
-        written.append(one.memory.id)
+    """Adds memories, one and three at a time, and notes each that counts as added."""
+    for turn in count():
+        if enough.is_set():
+            return
+        some = [said(next(numbers), collection.owner, turn) for _ in range(3 if turn % 2 else 1)]
+        await collection.add(some)
+        written += [one.memory.id for one in some]
         if collection.backlog.waiting:
             await asyncio.sleep(5 * BREATH)
+
+
+def said(number: int, owner: str, turn: int) -> Entry:
+    """In talks of twenty turns."""
+    plain = entry(f"Bell {number} rang.", number, owner=owner)
+    return replace(plain, memory=replace(plain.memory, episode=f"talk {turn // 20}", position=turn % 20))

@@ -289,10 +289,35 @@ async def test_where_the_store_took_it_and_its_answer_was_lost_nothing_doubles(
     store.changes.clear()
     await outbox.deliver()
     assert await summaries(store) == ["The bell rang.", "Clouds drift by."]
-    # The first may be there in part alone, so it is put there anew.
-    both = [bell.memory.id, clouds.memory.id]
-    assert store.changes == [("Jade", "erase", [bell.memory.id]), ("Jade", "add", both)]
+    # The first may be there in part alone, so it is added anew.
+    assert store.changes == [("Jade", "add", [bell.memory.id, clouds.memory.id])]
     assert np.array_equal((await stored(store))[0].vector, bell.vector)
+
+
+async def test_a_change_that_the_store_took_without_saying_so_is_made_whole_by_adding_it_anew(
+    store: FailingStore, jade: OutboxCollection, outbox: Outbox
+) -> None:
+    old, new = entry("The inn is red.", 0), entry("The inn is blue.", 1)
+    await jade.add([old, new])
+    store.fault, store.answers_are_lost = AWAY, True
+    await jade.supersede(old.memory.id, by=new.memory.id, at=LATER)
+    await outbox.deliver()
+    louder = replace(new.memory, supersedes=old.memory.id, importance=9)
+    await jade.update([louder])
+    await outbox.deliver()
+    store.fault = None
+    store.changes.clear()
+    await outbox.deliver()
+    both = [old.memory.id, new.memory.id]
+    assert store.changes == [
+        ("Jade", "supersede", both),
+        ("Jade", "add", both),
+        ("Jade", "update", [new.memory.id]),
+    ]
+    assert [one.memory for one in await stored(store)] == [
+        replace(old.memory, superseded_by=new.memory.id, superseded_at=LATER),
+        louder,
+    ]
 
 
 async def test_what_someone_changed_since_is_left_as_it_is(

@@ -16,6 +16,7 @@ from simuverse.memory.stores.vectors import checked_vector
 from simuverse.memory.stores.weaviate_address import Address, Layout
 from simuverse.memory.stores.weaviate_bare import BareCalls
 from simuverse.memory.stores.weaviate_connection import DEADLINE, Connection
+from simuverse.memory.stores.weaviate_episodes import KnownEpisodes
 from simuverse.memory.stores.weaviate_generations import live_prefix
 from simuverse.memory.stores.weaviate_layouts import Making, OwnerLayout, described, open_layout
 from simuverse.memory.stores.weaviate_names import PREFIX
@@ -127,6 +128,7 @@ class _Shared:
     def __init__(self, connection: Connection, partition: Partition, vectors: KnownVectors) -> None:
         self.words = CountedWords(connection, partition)
         self.vectors = vectors
+        self.episodes = KnownEpisodes()
         self.one_change_at_a_time = asyncio.Lock()
 
 
@@ -142,7 +144,7 @@ class WeaviateCollection:
         self._one_change_at_a_time = shared.one_change_at_a_time
         self._dimension = dimension
         self._searcher = Searcher(connection, partition, shared.words, shared.vectors)
-        self._writer = Writer(connection, partition, shared.words, shared.vectors)
+        self._writer = Writer(connection, partition, shared.words, shared.vectors, shared.episodes)
 
     @property
     def owner(self) -> str:

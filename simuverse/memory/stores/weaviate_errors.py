@@ -21,6 +21,10 @@ class CollectionGone(StoreRefused):
     """The server has no collection of that name."""
 
 
+class AlreadyThere(StoreRefused):
+    """The server has an object of that id."""
+
+
 _NO_ANSWER = (
     StoreUnavailable,
     "nothing answers there; start the server (docker compose up), or correct the address",
@@ -82,6 +86,7 @@ WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
         re.compile(r"could not find class|not present in schema|class not found|tenant not found", re.I),
         (CollectionGone, "This collection was erased; ask the store for a new one"),
     ),
+    (re.compile(r"id '\S+' already exists", re.I), (AlreadyThere, "This memory is there already")),
     (
         re.compile(r"read-?only", re.I),
         (

@@ -7,7 +7,8 @@ since 1970, which the server's wire format, a 64-bit float, holds exactly up to 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf, log2
 from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 STORED = ("record", "context_text")
 """Properties that :meth:`Stored.of` reads."""
 
+DOUBLINGS = range(-8, 9)
+"""Few enough that no number of a vector leaves what 32 bits hold exactly."""
+
 _RECORD = msgspec.json.Decoder(Memory)
 
 
@@ -46,15 +50,26 @@ class Stored:
 
     Args:
         context_text: its own tokens and those of what precedes it closely in its episode, joined by single spaces.
+        doublings: how often its vector is doubled there, within :data:`DOUBLINGS`. The cosine is the same, to the bit;
+            what it is for is told in :mod:`simuverse.memory.stores.weaviate_sending`.
     """
 
     entry: Entry
     context_text: str
+    doublings: int = 0
 
     @classmethod
     def of(cls, found: Object[Any, Any]) -> Stored:
-        entry = Entry(memory=memory_of(found), vector=vector_of(found))
-        return cls(entry=entry, context_text=str(found.properties.get("context_text") or ""))
+        vector, doublings = vector_of(found)
+        return cls(
+            entry=Entry(memory=memory_of(found), vector=vector),
+            context_text=str(found.properties.get("context_text") or ""),
+            doublings=doublings,
+        )
+
+    def told_apart(self) -> Stored:
+        """The same, with another vector as far as a server can tell."""
+        return replace(self, doublings=DOUBLINGS[(DOUBLINGS.index(self.doublings) + 1) % len(DOUBLINGS)])
 
     def tokens(self, text: Text) -> list[str]:
         return (search_text(self.entry.memory) if text == "search_text" else self.context_text).split()
@@ -66,7 +81,7 @@ class Stored:
         own = search_text(memory)
         return DataObject(
             uuid=memory.id,
-            vector={VECTOR: self.entry.vector.tolist()},
+            vector={VECTOR: np.ldexp(self.entry.vector, self.doublings).tolist()},
             properties={
                 "record": msgspec.json.encode(memory).decode(),
                 "search_text": own,
@@ -99,8 +114,10 @@ def memory_of(found: Object[Any, Any]) -> Memory:
         ) from error
 
 
-def vector_of(found: Object[Any, Any]) -> Vector:
-    """Raises:
+def vector_of(found: Object[Any, Any]) -> tuple[Vector, int]:
+    """Of length 1, and how often it is doubled on the server.
+
+    Raises:
     StoreCorrupt: there is none.
     """
     vector = found.vector.get(VECTOR)
@@ -109,7 +126,10 @@ def vector_of(found: Object[Any, Any]) -> Vector:
             f"memory {found.uuid} on the Weaviate server has lost its vector; delete that object there, then import "
             "an export that holds it, or restore a backup."
         )
-    return np.asarray(vector, dtype=np.float32)
+    raw = np.asarray(vector, dtype=np.float32)
+    length = float(np.linalg.norm(raw))
+    doublings = round(log2(length)) if 0 < length < inf else 0
+    return np.ldexp(raw, -doublings), doublings
 
 
 def server_filter(filter: MemoryFilter) -> FilterReturn | None:

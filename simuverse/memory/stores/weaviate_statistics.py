@@ -61,10 +61,10 @@ class WordStatistics:
 
         def score(document: Sequence[str]) -> float:
             length = K1 * (1 - B + B * len(document) / self.average) if self.average else 0.0
-            total = 0.0
+            total, there = 0.0, set(document)
             for term, weight in weights:
-                frequency = document.count(term)
-                if frequency:
+                if term in there:
+                    frequency = document.count(term)
                     total += weight * frequency / (frequency + length)
             return total
 

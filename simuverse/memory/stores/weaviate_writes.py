@@ -6,64 +6,130 @@ sends that in as few batches as there must be. Two programs that change the same
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
 
 from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Memory
-from simuverse.memory.store import Entry
+from simuverse.memory.store import CONTEXT, Entry
 from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_contexts import Place, context_texts, places_after, stretches
-from simuverse.memory.stores.weaviate_errors import batch_error
-from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter
+from simuverse.memory.stores.weaviate_episodes import FRESH, KnownEpisodes
+from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter, memory_of
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
+from simuverse.memory.stores.weaviate_sending import Sender
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_vectors import KnownVectors
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
-    from weaviate.collections.classes.data import DataObject
     from weaviate.collections.classes.filters import FilterReturn
 
 AT_ONCE = 500
-"""Objects in one message: some 3 MB with vectors of 1,024 numbers; a server takes 100."""
+"""Objects read at once: some 3 MB with vectors of 1,024 numbers; a server takes 100."""
 
 _PARTS_AT_ONCE = 20
-_ATTEMPTS = 2
-
-_NOBODY = UUID(int=0)
-"""An id that no memory has."""
 
 
 class Writer:
     """Writes to one collection. Of one owner there is one change at a time; the caller sees to that."""
 
     def __init__(
-        self, connection: Connection, partition: Partition, words: CountedWords, vectors: KnownVectors
+        self,
+        connection: Connection,
+        partition: Partition,
+        words: CountedWords,
+        vectors: KnownVectors,
+        episodes: KnownEpisodes,
     ) -> None:
         self._connection = connection
         self._partition = partition
         self._words = words
         self._vectors = vectors
+        self._episodes = episodes
+        self._sender = Sender(connection, partition)
 
     async def add(self, after: Mapping[UUID, Entry]) -> None:
-        """Makes it so, whether any of it is there or not: all that has to be read for that is read at once.
+        """Makes it so, whether any of it is there or not. What is there may be so in part alone, as after a server was
+        killed, and is written anew.
 
         Raises:
             StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
         """
-        places = places_after(entry.memory for entry in after.values())
-        ids = list(after)
-        wanted = [ids_filter(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE)]
-        around = await self._read_any([*wanted, *_filters(places)])
+        new = [entry.memory for entry in after.values()]
+        if not new or (len(new) == 1 and await self._append(after[new[0].id])):
+            return
+        places, now = places_after(new), asyncio.get_running_loop().time()
+        around = await self._around(new, places)
         before = {one: found for one, found in around.items() if one in after}
-        await self.write(before, after, around=around, places=places)
+        await self.write(before, after, around=around, places=places, anew=True)
+        [episode, *others] = {memory.episode for memory in new}
+        if not others and len(around) < SERVER_MAXIMUM:
+            there = [found.entry.memory for one, found in around.items() if one not in after]
+            whole = [memory for memory in (*there, *new) if memory.episode == episode]
+            self._episodes.put(episode, whole, seen=now)
+
+    async def _append(self, entry: Entry) -> bool:
+        """Where the end of its episode is known, in one call, beside one that looks whether that end is still as it is
+        known; False if anything is other than thought, and the memory there perhaps.
+        """
+        memory, time = entry.memory, asyncio.get_running_loop().time()
+        end = self._episodes.end([memory])
+        if end is None:
+            return False
+        text = context_texts({**end.memories, memory.id: memory}, [memory.id])[memory.id]
+        now = Stored(entry=entry, context_text=text)
+        looking = None if time < end.seen + FRESH else asyncio.create_task(self._are_there(end.memories))
+        as_known: bool | BaseException = True
+        with self._words.changing() as changes:
+            try:
+                if not await self._sender.insert(now):
+                    return False
+                changes.append((None, now))
+            finally:
+                if looking is not None:
+                    # Waited for in any case, as a task must not outlast its caller.
+                    [as_known] = await asyncio.gather(looking, return_exceptions=True)
+        if as_known is not True:
+            self._episodes.drop([memory.episode])
+            return False
+        self._vectors.put(self._partition, entry)
+        seen = end.seen if looking is None else time
+        self._episodes.put(memory.episode, (*end.memories.values(), memory), seen=seen)
+        return True
+
+    async def _are_there(self, known: Mapping[UUID, Memory]) -> bool:
+        """Whether these are still where they were, with the same words."""
+
+        async def ask(client: WeaviateAsyncClient) -> list[Memory]:
+            found = await self._partition.on(client).query.fetch_objects(
+                filters=ids_filter(list(known)), limit=len(known), return_properties=["record"]
+            )
+            return [memory_of(one) for one in found.objects]
+
+        there = {memory.id: _place(memory) for memory in await self._connection.query(ask)}
+        return all(there.get(one) == _place(memory) for one, memory in known.items())
+
+    async def _around(self, new: Sequence[Memory], places: Collection[Place]) -> dict[UUID, Stored]:
+        """Those of them that are there, and all whose context they are or who are theirs."""
+        ids = [memory.id for memory in new]
+        end = self._episodes.end(new)
+        if end is not None:
+            found = await self.read([*ids, *end.memories])
+            if all(_place(_memory(found.get(one))) == _place(memory) for one, memory in end.memories.items()):
+                return found
+        wanted = [ids_filter(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE)]
+        if len({memory.episode for memory in new}) == 1 and new[0].episode:
+            near = [_from_there_on(new)]
+        else:
+            near = _filters(places)
+        return await self._read_any([*wanted, *near])
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
         """Those that are there."""
@@ -80,19 +146,22 @@ class Writer:
         erased: Collection[UUID] = (),
         around: Mapping[UUID, Stored] = MappingProxyType({}),
         places: Collection[Place] = (),
+        anew: bool = False,
     ) -> None:
         """Makes ``after`` so, removes what is erased, and renews the contexts of what follows on either.
 
         Args:
             before: all of ``after`` and ``erased`` that is there, as read.
             around: what was read at ``places`` and as their context.
+            anew: what of ``after`` is there already, and the contexts that rest on it, are written as if they weren't.
 
         Raises:
             StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
         """
         old = {one: before[one].entry.memory for one in (*after, *erased) if one in before}
         new = {one: entry.memory for one, entry in after.items()}
-        moved = [one for one in {**old, **new} if _place(old.get(one)) != _place(new.get(one))]
+        in_doubt = anew and bool(old)
+        moved = [one for one in {**old, **new} if in_doubt or _place(old.get(one)) != _place(new.get(one))]
         renewed = places_after([memories[one] for memories in (old, new) for one in moved if one in memories])
         episodes = {episode for episode, _ in renewed}
         # The server trims what it compares, so another episode's may be among them.
@@ -105,19 +174,23 @@ class Writer:
             [one for one, memory in memories.items() if one in moved or (memory.episode, memory.position) in renewed],
         )
         changed: list[Stored] = []
+        vectors_change = False
         for one in {**after, **texts}:
             was = stored.get(one)
             entry = after[one] if one in after else stored[one].entry
-            now = Stored(entry=entry, context_text=texts[one] if one in texts else stored[one].context_text)
+            text = texts[one] if one in texts else stored[one].context_text
+            now = Stored(entry=entry, context_text=text, doublings=was.doublings if was is not None else 0)
+            if was is not None and in_doubt:
+                now = now.told_apart()
             if was is None or not _same(was, now):
                 changed.append(now)
+                vectors_change |= was is None or not _same_vector(was, now)
+        self._episodes.drop(episodes)
         with self._words.changing() as changes:
             changes += [(stored[one], None) for one in erased if one in stored]
             changes += [(stored.get(now.entry.memory.id), now) for now in changed]
-            await self._erase(erased)
-            await self._insert(changed)
-            if any(_newly_placed(stored.get(now.entry.memory.id), now) for now in changed):
-                await self._connection.write(self._settle)
+            await self._sender.erase(erased)
+            await self._sender.send(changed, vectors_change=vectors_change)
         for one in erased:
             self._vectors.drop(self._partition, one)
         for now in changed:
@@ -141,50 +214,13 @@ class Writer:
             found |= await self._read_where(Filter.any_of(list(parts[start : start + _PARTS_AT_ONCE])))
         return found
 
-    async def _erase(self, ids: Collection[UUID]) -> None:
-        wanted = list(ids)
-        for start in range(0, len(wanted), AT_ONCE):
-            gone = ids_filter(wanted[start : start + AT_ONCE])
 
-            async def ask(client: WeaviateAsyncClient, gone: FilterReturn = gone) -> int:
-                return (await self._partition.on(client).data.delete_many(gone)).failed
+def _from_there_on(new: Sequence[Memory]) -> FilterReturn:
+    """For all of their episode from their context on."""
+    from weaviate.classes.query import Filter
 
-            await self._connection.write(ask)
-
-    async def _insert(self, changed: Sequence[Stored]) -> None:
-        for start in range(0, len(changed), AT_ONCE):
-            objects = {one.entry.memory.id: one.as_object() for one in changed[start : start + AT_ONCE]}
-            failed: dict[UUID, str] = {}
-            for _ in range(_ATTEMPTS):
-                remaining = [objects[one] for one in (failed or objects)]
-                failed = await self._connection.write(partial(self._send, objects=remaining))
-                if not failed:
-                    break
-            else:
-                raise batch_error(self._connection.address, failed, written=start + len(objects) - len(failed))
-
-    async def _settle(self, client: WeaviateAsyncClient) -> None:
-        """A server writes the words of a batch to disk before it answers, and its vectors with the next change alone.
-
-        Killed in between, it would know the last ones by their words and never again by their meaning. A deletion that
-        finds nothing is a change.
-        """
-        await self._partition.on(client).data.delete_many(ids_filter([_NOBODY]), dry_run=True)
-
-    async def _send(self, client: WeaviateAsyncClient, objects: Sequence[DataObject[Any, None]]) -> dict[UUID, str]:
-        """Id to message of those that weren't stored."""
-        from weaviate.exceptions import WeaviateInsertManyAllFailedError
-
-        try:
-            outcome = await self._partition.on(client).data.insert_many(objects)
-        except WeaviateInsertManyAllFailedError as error:
-            return {UUID(str(one.uuid)): str(error) for one in objects}
-        return {UUID(str(objects[number].uuid)): error.message for number, error in outcome.errors.items()}
-
-
-def _newly_placed(was: Stored | None, now: Stored) -> bool:
-    """Whether the index of vectors has to take it in."""
-    return was is None or not np.array_equal(was.entry.vector, now.entry.vector)
+    first = min(memory.position for memory in new) - CONTEXT
+    return Filter.by_property("episode").equal(new[0].episode) & Filter.by_property("position").greater_or_equal(first)
 
 
 def _filters(places: Collection[Place]) -> list[FilterReturn]:
@@ -206,9 +242,16 @@ def _place(memory: Memory | None) -> tuple[str, str, int, bool] | None:
     return search_text(memory), memory.episode, memory.position, memory.forgotten_at is None
 
 
+def _memory(stored: Stored | None) -> Memory | None:
+    return None if stored is None else stored.entry.memory
+
+
 def _same(one: Stored, other: Stored) -> bool:
     return (
-        one.entry.memory == other.entry.memory
-        and one.context_text == other.context_text
-        and np.array_equal(one.entry.vector, other.entry.vector)
+        one.entry.memory == other.entry.memory and one.context_text == other.context_text and _same_vector(one, other)
     )
+
+
+def _same_vector(one: Stored, other: Stored) -> bool:
+    """As the server has it, whose index has to take in another one."""
+    return one.doublings == other.doublings and np.array_equal(one.entry.vector, other.entry.vector)

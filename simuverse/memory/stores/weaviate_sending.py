@@ -1,0 +1,182 @@
+"""Sends memories so that what a server has acknowledged is whole on its disk, whenever it may be killed.
+
+Three habits of servers and of their client stand against that (1.39 and 4.24):
+
+- A batch's objects and words are on disk before the server answers, its vectors only with the next change: so a batch
+  is followed by one. An object that is sent by itself is on disk with all that belongs to it.
+- A server that was killed in the middle of a change may hold an object without its words or its vector. When that is
+  sent again as it is there, the server takes it as unchanged and mends nothing: so whatever may be there in part is
+  sent with another vector, of the same direction and twice the length. Then all of it is written anew.
+- When the server doesn't answer, the client sends a batch again by itself, after a second or more, and keeps silent
+  about it: so a batch that took that long, or more than one attempt of ours, may be there in part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from uuid import UUID
+
+from simuverse.errors import StoreUnavailable
+from simuverse.memory.stores.weaviate_connection import Connection, Work
+from simuverse.memory.stores.weaviate_errors import AlreadyThere, batch_error
+from simuverse.memory.stores.weaviate_objects import Stored, ids_filter
+from simuverse.memory.stores.weaviate_partition import Partition
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.data import DataObject
+    from weaviate.collections.classes.filters import FilterReturn
+    from weaviate.collections.classes.types import WeaviateField
+
+T = TypeVar("T")
+
+AT_ONCE = 100
+"""Objects in one batch: few enough that one takes far less than :data:`CLIENT_PAUSE`, also on a busy machine."""
+
+CLIENT_PAUSE = 1.0
+"""Seconds that the client waits, at least, before it sends a batch again by itself."""
+
+ATTEMPTS = 3
+
+_ERASED_AT_ONCE = 500
+_NOBODY = UUID(int=0)
+"""An id that no memory has."""
+
+
+class _Attempts(Generic[T]):
+    """Work that counts how often it is tried."""
+
+    def __init__(self, work: Work[T]) -> None:
+        self._work = work
+        self.count = 0
+
+    async def __call__(self, client: WeaviateAsyncClient) -> T:
+        self.count += 1
+        return await self._work(client)
+
+
+class Sender:
+    """To one collection."""
+
+    def __init__(self, connection: Connection, partition: Partition) -> None:
+        self._connection = connection
+        self._partition = partition
+
+    async def insert(self, one: Stored) -> bool:
+        """One memory in one call; False if it is there already, in part perhaps.
+
+        Raises:
+            StoreError: it wasn't stored, or nobody knows.
+        """
+        whole = one.as_object()
+
+        async def insert(client: WeaviateAsyncClient) -> None:
+            await self._partition.on(client).data.insert(given(whole), uuid=one.entry.memory.id, vector=whole.vector)
+
+        attempt = _Attempts(insert)
+        try:
+            await self._connection.write(attempt)
+        except AlreadyThere:
+            return False
+        return attempt.count == 1
+
+    async def send(self, changed: Sequence[Stored], *, vectors_change: bool) -> None:
+        """New ones and others alike. What may be there in part has to be told apart from that by the caller.
+
+        Args:
+            vectors_change: of any of them.
+
+        Raises:
+            StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
+        """
+        for start in range(0, len(changed), AT_ONCE):
+            some = changed[start : start + AT_ONCE]
+            vectors_change |= await self._send(some, written=start)
+        if not vectors_change:
+            return
+        for _ in range(ATTEMPTS):
+            attempt = _Attempts(self.settle)
+            await self._connection.write(attempt)
+            if attempt.count == 1:
+                return
+            # A node was lost since it took them.
+            changed = [one.told_apart() for one in changed]
+            for start in range(0, len(changed), AT_ONCE):
+                await self._send(changed[start : start + AT_ONCE], written=start)
+        raise self._never_sure()
+
+    async def erase(self, ids: Collection[UUID]) -> None:
+        """Raises:
+        StoreError: some may be there still.
+        """
+        wanted = list(ids)
+        for start in range(0, len(wanted), _ERASED_AT_ONCE):
+            gone = ids_filter(wanted[start : start + _ERASED_AT_ONCE])
+
+            async def ask(client: WeaviateAsyncClient, gone: FilterReturn = gone) -> int:
+                return (await self._partition.on(client).data.delete_many(gone)).failed
+
+            await self._connection.write(ask)
+
+    async def _send(self, objects: Sequence[Stored], *, written: int) -> bool:
+        """Whether any had to be told apart."""
+        failed: dict[UUID, str] = {}
+        remaining = objects
+        for number in range(2):
+            attempt = _Attempts(partial(self._batch, objects=[one.as_object() for one in remaining]))
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            failed = await self._connection.write(attempt)
+            sure = attempt.count == 1 and loop.time() - began < CLIENT_PAUSE
+            if sure and not failed:
+                return number > 0
+            remaining = [one.told_apart() for one in remaining if not sure or one.entry.memory.id in failed]
+        if failed:
+            raise batch_error(self._connection.address, failed, written=written + len(objects) - len(failed))
+        for one in remaining:
+            await self._replace(one)
+        return True
+
+    async def _replace(self, one: Stored) -> None:
+        """By itself, which the client never does twice."""
+        for _ in range(ATTEMPTS):
+            whole = one.as_object()
+
+            async def replace(client: WeaviateAsyncClient, id: UUID, whole: DataObject[Any, None]) -> None:
+                await self._partition.on(client).data.replace(id, given(whole), vector=whole.vector)
+
+            attempt = _Attempts(partial(replace, id=one.entry.memory.id, whole=whole))
+            await self._connection.write(attempt)
+            if attempt.count == 1:
+                return
+            one = one.told_apart()
+        raise self._never_sure()
+
+    async def _batch(self, client: WeaviateAsyncClient, objects: Sequence[DataObject[Any, None]]) -> dict[UUID, str]:
+        """Id to message of those that weren't stored."""
+        from weaviate.exceptions import WeaviateInsertManyAllFailedError
+
+        try:
+            outcome = await self._partition.on(client).data.insert_many(objects)
+        except WeaviateInsertManyAllFailedError as error:
+            return {UUID(str(one.uuid)): str(error) for one in objects}
+        return {UUID(str(objects[number].uuid)): error.message for number, error in outcome.errors.items()}
+
+    async def settle(self, client: WeaviateAsyncClient) -> None:
+        """Has the vectors of the batches before it written to disk: a deletion that finds nothing is a change."""
+        await self._partition.on(client).data.delete_many(ids_filter([_NOBODY]), dry_run=True)
+
+    def _never_sure(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"Weaviate at {self._connection.address.url}: its nodes change too often to be sure that memories are on "
+            "their disks; see why, then try again."
+        )
+
+
+def given(whole: DataObject[Any, None]) -> dict[str, WeaviateField]:
+    """Its properties, without those that are empty, which a batch leaves out by itself."""
+    properties = cast("dict[str, WeaviateField]", whole.properties)
+    return {name: value for name, value in properties.items() if value is not None}

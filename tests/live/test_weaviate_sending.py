@@ -1,0 +1,188 @@
+"""What a killed server holds in part is made whole, on a real server: found by words and by meaning, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+import pytest
+from grpc import StatusCode  # type: ignore[import-untyped]
+from grpc.aio import AioRpcError, Metadata  # type: ignore[import-untyped]
+from weaviate.exceptions import WeaviateRetryError
+from weaviate.retry import _Retry
+
+from simuverse.memory.records import MemoryFilter, SearchType
+from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
+from simuverse.memory.stores import weaviate_sending
+from simuverse.memory.stores.weaviate import WeaviateStore
+from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_episodes import FRESH
+from simuverse.memory.stores.weaviate_names import collection_name
+from simuverse.memory.stores.weaviate_objects import vector_of
+from tests.contracts.memory_reference import DIMENSION, entry, vector
+from tests.contracts.memory_store import EMBEDDER
+from tests.live.test_weaviate_store import prefix_for
+from tests.live.weaviate_server import WeaviateServer, own_client
+from tests.memory.editing import TODAY
+
+pytestmark = pytest.mark.live
+
+EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
+COUNT = 300
+
+
+def bells(count: int, *, first: int = 0) -> list[Entry]:
+    """One talk of them."""
+    plain = [entry(f"Bell {number} rang.", number) for number in range(first, first + count)]
+    return [
+        replace(one, memory=replace(one.memory, episode="a talk", position=number))
+        for number, one in enumerate(plain, first)
+    ]
+
+
+async def reached(collection: MemoryCollection) -> tuple[set[UUID], set[UUID]]:
+    """By words and by meaning."""
+    by_words, by_meaning = [
+        await collection.search(
+            SearchRequest(search_type=kind, terms=("rang",), vector=vector(0), filter=EVER, limit=COUNT)
+        )
+        for kind in (SearchType.KEYWORD, SearchType.SEMANTIC)
+    ]
+    return {hit.memory.id for hit in by_words}, {hit.memory.id for hit in by_meaning}
+
+
+async def assert_whole(collection: MemoryCollection, entries: Sequence[Entry]) -> None:
+    wanted = {one.memory.id for one in entries}
+    assert await reached(collection) == (wanted, wanted)
+    stored = [one async for one in collection.scan()]
+    assert [one.memory for one in stored] == [one.memory for one in entries]
+    for one, other in zip(stored, entries, strict=True):
+        assert np.array_equal(one.vector, other.vector)
+
+
+async def opened(server: WeaviateServer, place: Path) -> WeaviateStore:
+    return await WeaviateStore.open(
+        [server.address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(place)
+    )
+
+
+async def test_adding_anew_mends_what_a_server_that_was_killed_lacks_of_what_it_had_acknowledged_by_itself(
+    weaviate_binary: str, tmp_path: Path
+) -> None:
+    """The client alone, which believes the server's first answer, loses vectors: that is why batches are settled."""
+    entries = bells(COUNT)
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        store = await opened(server, tmp_path)
+        collection = await store.collection("Jade")
+        async with own_client(server.address) as client:
+            bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
+            await bare.data.insert_many(collection.bare().prepared(entries))
+        server.kill()
+        await store.aclose()
+        server.start()
+        store = await opened(server, tmp_path)
+        collection = await store.collection("Jade")
+        by_words, by_meaning = await reached(collection)
+        assert len(by_words) == COUNT
+        assert len(by_meaning) < COUNT
+        await collection.add(entries)
+        await assert_whole(collection, entries)
+        await store.aclose()
+
+
+@pytest.mark.parametrize("count", [1, 2, COUNT])
+async def test_what_is_acknowledged_outlasts_a_kill_right_after(
+    weaviate_binary: str, tmp_path: Path, count: int
+) -> None:
+    entries = bells(count)
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        store = await opened(server, tmp_path)
+        await (await store.collection("Jade")).add(entries)
+        server.kill()
+        await store.aclose()
+        server.start()
+        store = await opened(server, tmp_path)
+        await assert_whole(await store.collection("Jade"), entries)
+        await store.aclose()
+
+
+async def test_what_the_client_may_have_sent_twice_is_written_anew_until_it_is_sure(
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here every batch takes as long as one that the client sent twice."""
+    monkeypatch.setattr(weaviate_sending, "CLIENT_PAUSE", 0.0)
+    entries = bells(20)
+    store = await WeaviateStore.open(
+        [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
+    )
+    collection = await store.collection("Jade")
+    await collection.add(entries[:10])
+    await collection.add(entries[5:])
+    await assert_whole(collection, entries)
+    async with own_client(weaviate_address) as client:
+        bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
+        found = await bare.query.fetch_objects(limit=COUNT, include_vector=True)
+    assert all(vector_of(one)[1] != 0 for one in found.objects)
+    await store.erase("Jade")
+    await store.aclose()
+
+
+async def test_the_client_sends_a_batch_again_by_itself_after_no_less_than_is_counted_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    async def refuse() -> None:
+        raise AioRpcError(StatusCode.UNAVAILABLE, Metadata(), Metadata())
+
+    monkeypatch.setattr("weaviate.retry.asyncio.sleep", pause)
+    with pytest.raises(WeaviateRetryError):
+        await _Retry(2).awith_exponential_backoff(0, "a batch", refuse)
+    assert min(pauses) >= weaviate_sending.CLIENT_PAUSE
+
+
+@pytest.mark.parametrize("fresh", [0.0, FRESH])
+async def test_memories_added_one_by_one_get_the_contexts_that_they_get_together(
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: float
+) -> None:
+    """Also where another program changes the end of the talk in between, and that is looked for."""
+    monkeypatch.setattr("simuverse.memory.stores.weaviate_writes.FRESH", fresh)
+    entries = bells(6)
+    places = [tmp_path / name for name in ("single", "together")]
+    stores = [
+        await WeaviateStore.open(
+            [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(place), deadline=60.0
+        )
+        for place in (*places, places[0])
+    ]
+    single, together, other = [await store.collection("Jade") for store in stores]
+    for one in entries[:4]:
+        await single.add([one])
+    await together.add(entries[:4])
+    if fresh == 0:
+        for collection in (other, together):
+            await collection.forget([entries[3].memory.id], TODAY)
+            await collection.erase([entries[2].memory.id])
+    for one in entries[4:]:
+        await single.add([one])
+    await together.add(entries[4:])
+    async with own_client(weaviate_address) as client:
+        texts = [
+            {one.uuid: one.properties["context_text"] for one in found.objects}
+            for found in [
+                await client.collections.use(collection_name("Jade", prefix=prefix_for(place))).query.fetch_objects()
+                for place in places
+            ]
+        ]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == len(entries) - (fresh == 0)
+    for store in stores[:2]:
+        await store.erase("Jade")
+    for store in stores:
+        await store.aclose()
