@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from simuverse.bench.timing import Spread, WriteSpeed, spread, write_speed
+from simuverse.bench.timing import Spread, spread
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
 
 if TYPE_CHECKING:
     from simuverse.memory.stores.weaviate_bare import BareCalls
 
-WRITTEN = 2_000
-"""Memories written by the client alone at most: enough to know its speed."""
+SINGLES, BATCHES, BATCH = 100, 4, 500
+"""Writes of each: single ones, and batches of so many memories, or of a tenth of what is there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClientLatency:
-    """The calls of a server's client alone.
+    """The calls of a server's client alone, in the collection that the store searches and writes to.
 
     Args:
         search: the two searches of a hybrid query at once, with the same filters and as many records.
-        single_writes, batch_writes: memories a second, made into the client's objects beforehand.
-        search_ratio: median of the store's search over this one's.
-        single_ratio, batch_ratio: seconds a memory with the store over those with the client.
+        single_writes, batch_writes: memories a second by the median, made into the client's objects beforehand, and on
+            the server's disk with all that belongs to them.
+        search_ratio, single_ratio, batch_ratio: median of the store's times over that of the client's.
     """
 
     search: Spread
@@ -36,33 +36,61 @@ class ClientLatency:
     batch_ratio: float
 
 
+def further_count(size: int) -> int:
+    """Memories that :func:`measure_client` writes beside those that are there."""
+    return 2 * (SINGLES + BATCHES * _batch(size))
+
+
 async def measure_client(
     collection: MemoryCollection,
     bare: BareCalls,
-    empty: BareCalls,
     *,
-    entries: Sequence[Entry],
+    size: int,
     requests: Sequence[SearchRequest],
-    writes: WriteSpeed,
+    further: Sequence[Entry],
 ) -> ClientLatency:
     """Args:
-    collection, bare: the same one, searched in turn.
-    empty: of another collection, which is written to.
-    writes: of the store.
+    size: memories that are there.
+    further: :func:`further_count` more, which are added.
     """
-    with_store: list[float] = []
-    with_client: list[float] = []
+    searched: tuple[list[float], list[float]] = ([], [])
     for request in requests:
-        for search, times in ((collection.search, with_store), (bare.search, with_client)):
+        for search, times in zip((collection.search, bare.search), searched, strict=True):
             started = perf_counter()
             await search(request)
-            times.append(1000 * (perf_counter() - started))
-    alone = await write_speed(empty.prepared(entries[:WRITTEN]), empty.add)
+            times.append(perf_counter() - started)
+    single = await _written(collection, bare, further[: 2 * SINGLES], at_once=1)
+    batch = await _written(collection, bare, further[2 * SINGLES :], at_once=_batch(size))
     return ClientLatency(
-        search=spread(with_client),
-        single_writes=alone.single,
-        batch_writes=alone.batch,
-        search_ratio=spread(with_store).p50 / spread(with_client).p50,
-        single_ratio=alone.single / writes.single,
-        batch_ratio=alone.batch / writes.batch,
+        search=spread([1000 * seconds for seconds in searched[1]]),
+        single_writes=1 / spread(single[1]).p50,
+        batch_writes=_batch(size) / spread(batch[1]).p50,
+        search_ratio=_ratio(searched),
+        single_ratio=_ratio(single),
+        batch_ratio=_ratio(batch),
     )
+
+
+async def _written(
+    collection: MemoryCollection, bare: BareCalls, entries: Sequence[Entry], *, at_once: int
+) -> tuple[list[float], list[float]]:
+    """Seconds of each write, by the store and by the client alone: the first half by the one, the rest by the other."""
+    half = len(entries) // 2
+    times: tuple[list[float], list[float]] = ([], [])
+    for start in range(0, half, at_once):
+        objects = bare.prepared(entries[half + start : half + start + at_once])
+        started = perf_counter()
+        await collection.add(entries[start : start + at_once])
+        between = perf_counter()
+        await bare.add(objects)
+        times[0].append(between - started)
+        times[1].append(perf_counter() - between)
+    return times
+
+
+def _ratio(times: tuple[Sequence[float], Sequence[float]]) -> float:
+    return spread(times[0]).p50 / spread(times[1]).p50
+
+
+def _batch(size: int) -> int:
+    return min(BATCH, size // 10 + 1)

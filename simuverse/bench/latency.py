@@ -14,10 +14,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from simuverse import parts
-from simuverse.bench.client_latency import ClientLatency, measure_client
+from simuverse.bench.client_latency import ClientLatency, further_count, measure_client
 from simuverse.bench.invented_entries import START, embedded, invented_entries
 from simuverse.bench.invented_texts import InventedTexts
 from simuverse.bench.timing import Spread, process_mb, spread, timed, write_speed
@@ -27,9 +26,6 @@ from simuverse.memory.embedding import Embedder, Vectors
 from simuverse.memory.recall import RecallSettings, recall
 from simuverse.memory.records import MemoryQuery, SearchType
 from simuverse.memory.store import OVER_FETCH, MemoryCollection, MemoryStore, SearchRequest
-
-if TYPE_CHECKING:
-    from simuverse.memory.stores.weaviate_bare import BareCalls
 
 SIZES = (1_000, 10_000, 100_000)
 """Memories: an evening, a year, a life."""
@@ -106,27 +102,24 @@ async def measure_latency(
         raise UsageError(f"sizes are 1 or more, not {', '.join(map(str, sizes))}")
     measured: list[SizeLatency] = []
     for size in sizes:
-        owner, bare_owner = f"simuverse bench latency {size}", f"simuverse bench latency {size} by the client alone"
+        owner = f"simuverse bench latency {size}"
         if owner in await store.owners():
             raise UsageError(
                 f"{store.description} already holds memories of {owner!r}; erase them or use another store"
             )
         try:
-            collection = await store.collection(owner)
             measured.append(
                 await _measure_size(
-                    collection,
+                    await store.collection(owner),
                     embedder,
                     size=size,
                     queries=queries,
                     texts=InventedTexts(seed),
-                    client=parts.bare_calls(collection) and parts.bare_calls(await store.collection(bare_owner)),
                     on_progress=on_progress,
                 )
             )
         finally:
             await store.erase(owner)
-            await store.erase(bare_owner)
     return Latency(store=store.description, embedder=embedder.name, cores=os.cpu_count() or 1, sizes=tuple(measured))
 
 
@@ -137,12 +130,8 @@ async def _measure_size(
     size: int,
     queries: int,
     texts: InventedTexts,
-    client: BareCalls | None,
     on_progress: Callable[[str], None],
 ) -> SizeLatency:
-    """Args:
-    client: of a collection for its writes alone.
-    """
     on_progress(f"{size} memories: embedding")
     summaries = texts.draw(size)
     vectors = await embedded(embedder, summaries)
@@ -174,8 +163,10 @@ async def _measure_size(
     on_progress(f"{size} memories: the bare work")
     bare = parts.bare_calls(collection)
     by_client: ClientLatency | None = None
-    if bare is not None and client is not None:
-        by_client = await measure_client(collection, bare, client, entries=entries, requests=requests, writes=writes)
+    if bare is not None:
+        more = texts.draw(further_count(size))
+        further = invented_entries(collection.owner, more, await embedded(embedder, more), first=size)
+        by_client = await measure_client(collection, bare, size=size, requests=requests, further=further)
     matrix = _timed_product(vectors, question_vectors)
     fts = _timed_fts(summaries, questions)
     return SizeLatency(
