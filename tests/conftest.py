@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from simuverse.memory.embedders.hashing import HashingEmbedder
+from simuverse.memory.stores.sqlite import SQLiteStore
 from tests.commands import Here
 
 
@@ -13,3 +16,11 @@ from tests.commands import Here
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
     """The command line in this process, in a folder of its own."""
     return Here(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[SQLiteStore]:
+    """Empty, in memory."""
+    store = await SQLiteStore.open(None, embedder_name="hashing", dimension=HashingEmbedder.dimension)
+    yield store
+    await store.aclose()

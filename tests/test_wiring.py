@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import threading
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from importlib.resources import files
@@ -90,37 +91,32 @@ async def test_a_missing_key_is_named_for_the_provider_in_use_alone(name: str, v
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "extra"),
+    ("open_it", "name", "module", "extra"),
     [
-        ("openai:gpt-4o-mini", "openai", "openai"),
-        ("anthropic:claude-x", "anthropic", "anthropic"),
-        ("ollama:qwen", "ollama", "ollama"),
-        ("local:smollm2", "xllamacpp", "local"),
+        (open_model, "openai:gpt-4o-mini", "openai", "openai"),
+        (open_model, "anthropic:claude-x", "anthropic", "anthropic"),
+        (open_model, "ollama:qwen", "ollama", "ollama"),
+        (open_model, "local:smollm2", "xllamacpp", "local"),
+        (open_embedder, "openai:text-embedding-3-small", "openai", "openai"),
+        (open_embedder, "ollama:nomic-embed-text", "ollama", "ollama"),
+        (
+            open_embedder,
+            "sentence-transformers:all-MiniLM-L6-v2",
+            "sentence_transformers",
+            "sentence-transformers",
+        ),
     ],
 )
 async def test_a_missing_extra_is_told_with_the_line_that_installs_it(
-    name: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+    open_it: Callable[[str, Settings], Awaitable[object]],
+    name: str,
+    module: str,
+    extra: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra) as error:
-        await open_model(name, WITH_KEYS)
-    assert f'pip install "simu-verse[{extra}]"' in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "module", "extra"),
-    [
-        ("openai:text-embedding-3-small", "openai", "openai"),
-        ("ollama:nomic-embed-text", "ollama", "ollama"),
-        ("sentence-transformers:all-MiniLM-L6-v2", "sentence_transformers", "sentence-transformers"),
-    ],
-)
-async def test_a_missing_extra_of_an_embedder_too(
-    name: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra) as error:
-        await open_embedder(name, WITH_KEYS)
+        await open_it(name, WITH_KEYS)
     assert f'pip install "simu-verse[{extra}]"' in str(error.value)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -14,13 +13,6 @@ from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.store import MemoryCollection
 from simuverse.memory.stores.sqlite import SQLiteStore
 from tests.agents.minds import NOW, Minds
-
-
-@pytest.fixture
-async def store() -> AsyncIterator[SQLiteStore]:
-    store = await SQLiteStore.open(None, embedder_name="hashing", dimension=HashingEmbedder.dimension)
-    yield store
-    await store.aclose()
 
 
 @pytest.fixture

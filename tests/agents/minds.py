@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Observation, Outcome, Parameter, Persona, Reflection, Tool, ToolCall, Turn, Utterance
 from simuverse.agents.xml import render_memory, render_queries, render_turn
+from simuverse.errors import BadVector, EmbedderUnavailable, OutsideError, StoreUnavailable
 from simuverse.memory.records import Category, MemoryDraft, MemoryQuery
 
 Minds = Callable[..., SubconsciousAgent]
@@ -33,6 +34,13 @@ SAY = Tool(
 )
 TOOLS = (SAY, Tool(name="wait", description="Do nothing for now."))
 SAID_NOTHING = Outcome(ok=True, code="waited", sentence="You waited.")
+
+UNSTORED: tuple[tuple[str, OutsideError], ...] = (
+    ("collection.add", StoreUnavailable("disk full")),
+    ("embedder.embed", EmbedderUnavailable("closed port")),
+    ("embedder.embed", BadVector("zeros")),
+)
+"""Where what is to be remembered may fail to be stored, and with what."""
 
 
 def moment(

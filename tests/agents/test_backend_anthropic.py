@@ -9,7 +9,7 @@ import pytest
 from simuverse.agents.backends.anthropic import AnthropicModel, fault_table
 from simuverse.agents.chat import ChatModel
 from simuverse.errors import MissingExtra, MissingKey, ModelRefused, ModelReplyUnusable
-from tests.contracts.chat_model import KEY, REQUEST, WireContract, vendor_errors
+from tests.contracts.chat_model import KEY, REQUEST, SENT, WireContract, vendor_errors
 from tests.fakes.http_server import FakeServer, Received, json_answer
 
 STOPS = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
@@ -49,11 +49,7 @@ class TestAnthropic(WireContract):
         assert received.json == {
             "model": "tiny:1b",
             "system": "You are Ada, a gardener.",
-            "messages": [
-                {"role": "user", "content": "Did the roses freeze?"},
-                {"role": "assistant", "content": "<none/>"},
-                {"role": "user", "content": "Now in <xml/>, please."},
-            ],
+            "messages": SENT[1:],
             "temperature": 0.3,
             "max_tokens": 200,
         }

@@ -10,7 +10,7 @@ import pytest
 from simuverse.agents.backends.ollama import OllamaModel, fault_table
 from simuverse.agents.chat import ChatModel
 from simuverse.errors import MissingExtra, ModelNotFound, ModelReplyUnusable
-from tests.contracts.chat_model import KEY, REQUEST, WireContract, vendor_errors
+from tests.contracts.chat_model import KEY, REQUEST, SENT, WireContract, vendor_errors
 from tests.fakes.http_server import FakeServer, Received, json_answer
 
 
@@ -41,12 +41,7 @@ class TestOllama(WireContract):
         assert received.headers["authorization"] == f"Bearer {KEY}"
         assert received.json == {
             "model": "tiny:1b",
-            "messages": [
-                {"role": "system", "content": "You are Ada, a gardener."},
-                {"role": "user", "content": "Did the roses freeze?"},
-                {"role": "assistant", "content": "<none/>"},
-                {"role": "user", "content": "Now in <xml/>, please."},
-            ],
+            "messages": SENT,
             "options": {"temperature": 0.3, "seed": 11, "num_predict": 200, "num_ctx": 4096},
             "tools": [],
             "stream": False,

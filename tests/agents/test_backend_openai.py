@@ -16,7 +16,7 @@ from simuverse.errors import (
     ModelReplyUnusable,
     SettingsError,
 )
-from tests.contracts.chat_model import KEY, REQUEST, WireContract, vendor_errors
+from tests.contracts.chat_model import KEY, REQUEST, SENT, WireContract, vendor_errors
 from tests.fakes.http_server import FakeServer, Received, json_answer
 
 
@@ -57,12 +57,7 @@ class TestOpenAI(WireContract):
         assert received.headers["authorization"] == f"Bearer {KEY}"
         assert received.json == {
             "model": "tiny:1b",
-            "messages": [
-                {"role": "system", "content": "You are Ada, a gardener."},
-                {"role": "user", "content": "Did the roses freeze?"},
-                {"role": "assistant", "content": "<none/>"},
-                {"role": "user", "content": "Now in <xml/>, please."},
-            ],
+            "messages": SENT,
             "temperature": 0.3,
             "seed": 11,
             "max_tokens": 200,

@@ -8,9 +8,9 @@ from simuverse.agents.backends.scripted import Reply
 from simuverse.agents.subconscious import Exchange
 from simuverse.agents.turn import ToolCall
 from simuverse.agents.xml import read
-from simuverse.errors import BadVector, EmbedderUnavailable, ModelUnavailable, OutsideError, StoreUnavailable
+from simuverse.errors import ModelUnavailable, OutsideError, StoreUnavailable
 from simuverse.memory.store import MemoryCollection
-from tests.agents.minds import Minds, failing, memory_xml, moment, said
+from tests.agents.minds import UNSTORED, Minds, failing, memory_xml, moment, said
 
 TALK = Exchange(
     observation=moment(("Tomas", "The sluice opens at seven.")), call=ToolCall(tool="say"), outcome=said("Thank you.")
@@ -46,14 +46,7 @@ async def test_the_raw_text_is_kept_also_where_nobody_said_it(open_mind: Minds) 
 
 
 @pytest.mark.parametrize("deliberate", [False, True])
-@pytest.mark.parametrize(
-    ("where", "fault"),
-    [
-        ("collection.add", StoreUnavailable("disk full")),
-        ("embedder.embed", EmbedderUnavailable("closed port")),
-        ("embedder.embed", BadVector("zeros")),
-    ],
-)
+@pytest.mark.parametrize(("where", "fault"), UNSTORED)
 async def test_a_fault_outside_stores_nothing_keeps_the_raw_exchange_and_raises_nothing(
     open_mind: Minds, monkeypatch: pytest.MonkeyPatch, where: str, fault: OutsideError, deliberate: bool
 ) -> None:

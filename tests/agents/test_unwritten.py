@@ -15,8 +15,6 @@ from simuverse.agents.chat import Purpose
 from simuverse.agents.subconscious import Exchange, SubconsciousAgent
 from simuverse.agents.unwritten import MARK, UnwrittenLog
 from simuverse.errors import (
-    BadVector,
-    EmbedderUnavailable,
     ModelRateLimited,
     ModelReplyUnusable,
     ModelUnavailable,
@@ -31,7 +29,7 @@ from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.records import Memory
 from simuverse.memory.store import MemoryCollection
 from simuverse.memory.stores.sqlite import SQLiteStore
-from tests.agents.minds import NOTHING, NOW, Minds, failing, moment
+from tests.agents.minds import NOTHING, NOW, UNSTORED, Minds, failing, moment
 from tests.agents.remembering_process import REPLY, TALK, mind_on
 
 ROOT = Path(__file__).parents[2]
@@ -91,14 +89,7 @@ async def test_whatever_a_model_gives_nothing_is_lost_and_a_later_try_writes_wha
 
 
 @pytest.mark.parametrize("deliberate", [False, True])
-@pytest.mark.parametrize(
-    ("where", "fault"),
-    [
-        ("collection.add", StoreUnavailable("disk full")),
-        ("embedder.embed", EmbedderUnavailable("closed port")),
-        ("embedder.embed", BadVector("zeros")),
-    ],
-)
+@pytest.mark.parametrize(("where", "fault"), UNSTORED)
 async def test_what_could_not_be_stored_is_stored_later_as_it_would_have_been(
     open_mind: Minds, monkeypatch: pytest.MonkeyPatch, where: str, fault: OutsideError, deliberate: bool
 ) -> None:

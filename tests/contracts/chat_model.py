@@ -36,6 +36,14 @@ REQUEST = ChatRequest(
     agent="Ada",
 )
 
+SENT = [
+    {"role": "system", "content": "You are Ada, a gardener."},
+    {"role": "user", "content": "Did the roses freeze?"},
+    {"role": "assistant", "content": "<none/>"},
+    {"role": "user", "content": "Now in <xml/>, please."},
+]
+"""The messages of :data:`REQUEST` as most providers take them."""
+
 
 class ChatModelContract(ABC):
     @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import msgspec
 import pytest
@@ -47,9 +47,10 @@ def test_a_step_is_one_tick_and_three_steps_are_three(paused: Session) -> None:
     assert paused.since(paused.snapshot().seq) is None
 
 
-def test_a_step_while_running_finishes_the_tick_under_way_and_pauses() -> None:
-    thinking = threading.Event()
-    leave = threading.Event()
+@contextmanager
+def _thinking() -> Generator[tuple[Session, threading.Event]]:
+    """A session in the middle of its first tick, which goes on when the event is set."""
+    thinking, leave = threading.Event(), threading.Event()
 
     async def think(name: str, tick: int) -> None:
         thinking.set()
@@ -57,6 +58,11 @@ def test_a_step_while_running_finishes_the_tick_under_way_and_pauses() -> None:
 
     with Session(Stage(before_turn=think).open, pause=0) as session:
         assert thinking.wait(10)
+        yield session, leave
+
+
+def test_a_step_while_running_finishes_the_tick_under_way_and_pauses() -> None:
+    with _thinking() as (session, leave):
         answer = session.step()
         leave.set()
         assert answer.ok
@@ -64,15 +70,7 @@ def test_a_step_while_running_finishes_the_tick_under_way_and_pauses() -> None:
 
 
 def test_commands_are_answered_while_a_tick_is_lived_and_pause_lets_it_finish() -> None:
-    thinking = threading.Event()
-    leave = threading.Event()
-
-    async def think(name: str, tick: int) -> None:
-        thinking.set()
-        await asyncio.to_thread(leave.wait, 10)
-
-    with Session(Stage(before_turn=think).open, pause=0) as session:
-        assert thinking.wait(10)
+    with _thinking() as (session, leave):
         busy = until(session, lambda shown: all(agent["phase"] == "deciding" for agent in shown["agents"]))
         assert busy["stepping"]
         assert sum("busy" in element["classes"] for element in busy["elements"]) == 4
