@@ -268,6 +268,10 @@ def chat(
                 _show_answer(name, runner.run(opened.dialogue.answer(line)), why=why)
         finally:
             runner.run(opening.__aexit__(None, None, None))
+            if opened.backlog.waiting:
+                typer.echo(
+                    f"{opened.backlog.sentence.rstrip('.')}; they go out in the next talk with {name} in this folder"
+                )
 
 
 def _show_answer(name: str, trace: TurnTrace, *, why: bool) -> None:

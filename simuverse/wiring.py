@@ -7,7 +7,10 @@ from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
+from hashlib import sha256
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from simuverse import __version__
 from simuverse.agents.agent import Agent
@@ -26,7 +29,7 @@ from simuverse.memory.backlog import NO_BACKLOG, Backlog
 from simuverse.memory.clock import Clock, ManualClock, SystemClock, time_zone, zone_name
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.ledger import Ledger
-from simuverse.memory.outbox import Outbox
+from simuverse.memory.outbox import Outbox, backlog_of
 from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import MemoryFilter
 from simuverse.memory.scoring import preset
@@ -136,7 +139,7 @@ async def open_subconscious(
     recall: RecallSettings | None = None,
     beside: Path | None = None,
     audit: AuditLog | None = None,
-    outbox: Path | None = None,
+    outbox: Path | Outbox | None = None,
     settings: Settings | None = None,
 ) -> AsyncGenerator[SubconsciousAgent, None]:
     """The subconscious alone, for any agent, game or chat.
@@ -152,7 +155,7 @@ async def open_subconscious(
         audit: the record of what is changed in memories that are there; by default that of the store, where it is named
             here, else one beside ``beside``.
         outbox: the file where memories wait that the store doesn't take, until it does, also across processes; this
-            mind's alone. None: what the store doesn't take isn't remembered.
+            mind's alone; or one that is open already. None: what the store doesn't take isn't remembered.
         settings: by default from the environment.
 
     Raises:
@@ -174,9 +177,10 @@ async def open_subconscious(
             model = await open_model(model, settings)
             stack.push_async_callback(model.aclose)
         collection: MemoryCollection = await store.collection(name)
+        if isinstance(outbox, Path):
+            outbox = await stack.enter_async_context(Outbox.open(outbox, store=store, embedder=embedder))
         if outbox is not None:
-            opened = await stack.enter_async_context(Outbox.open(outbox, store=store, embedder=embedder))
-            collection = opened.collection(collection)
+            collection = outbox.collection(collection)
         yield SubconsciousAgent(
             collection=collection,
             embedder=embedder,
@@ -259,14 +263,22 @@ def chosen_owner(owner: str | None, owners: Sequence[str], source: str) -> str:
 class OpenedDialogue:
     dialogue: Dialogue
     parts: Parts
+    collection: MemoryCollection
+
+    @property
+    def backlog(self) -> Backlog:
+        """What waits for a store on a server."""
+        return backlog_of(self.collection)
 
 
 @asynccontextmanager
 async def open_dialogue(name: str, *, partner: str, settings: Settings) -> AsyncGenerator[OpenedDialogue, None]:
     """A talk with one agent that remembers; its store is ``sqlite:chat.db`` unless the settings say otherwise.
 
+    What a store on a server doesn't take waits in the current folder, for the next talk there with the same agent.
+
     Raises:
-        UsageError: both have the same name.
+        UsageError: both have the same name, or such a talk is under way.
     """
     if name == partner:
         raise UsageError(f"two who are called {name} can't be told apart by what they said. Give --me another name")
@@ -281,9 +293,14 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
         store = await open_store(named, embedder, settings)
         stack.push_async_callback(store.aclose)
         clock = SystemClock()
+        outbox: Outbox | None = None
+        if is_on_server(named):
+            path = stack.enter_context(_outbox_of_talks(name, named))
+            outbox = await stack.enter_async_context(Outbox.open(path, store=store, embedder=embedder, locked=True))
         mind = await stack.enter_async_context(
             open_subconscious(
                 name,
+                outbox=outbox,
                 store=store,
                 model=None if second == REFLEX else model if second == settings.model else second,
                 embedder=embedder,
@@ -303,7 +320,26 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
                 model=model.name,
                 subconscious=second,
             ),
+            collection=mind.collection,
         )
+
+
+@contextmanager
+def _outbox_of_talks(name: str, store: str) -> Generator[Path]:
+    """The file in the current folder where memories of talks wait for a server, held for one talk at a time.
+
+    Raises:
+        UsageError: another talk has it.
+    """
+    path = Path(f"chat-{sha256(f'{name} {store}'.encode()).hexdigest()[:8]}.outbox.jsonl")
+    lock = FileLock(f"{beside_server(str(path.resolve()))}.talk", blocking=False)
+    try:
+        with lock:
+            yield path
+    except Timeout as error:
+        raise UsageError(
+            f"another talk with {name} is under way in this folder. End it, or talk from another folder"
+        ) from error
 
 
 def subconscious_name(settings: Settings) -> str:
