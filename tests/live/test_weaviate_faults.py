@@ -267,7 +267,7 @@ async def test_a_read_only_shard_is_told_with_its_cure(server: WeaviateServer, t
         collection = await store.collection("Jade")
         config = client.collections.use(collection_name("Jade", prefix=prefix)).config
         await config.update_shards("READONLY")
-        with pytest.raises(StoreRefused, match="set its shards READY"):
+        with pytest.raises(StoreRefused, match="set READY"):
             await collection.add([entry("The bell rang.")])
         await config.update_shards("READY")
         await collection.add([entry("The bell rang.")])
