@@ -91,8 +91,8 @@ WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
         re.compile(r"read-?only", re.I),
         (
             StoreRefused,
-            "it takes no writes, mostly because its disk is nearly full; free some, and it goes on by itself; shards that "
-            "someone set READONLY have to be set READY",
+            "it takes no writes, mostly because its disk is nearly full; free some, and it goes on by itself; shards "
+            "that someone set READONLY have to be set READY",
         ),
     ),
     (
