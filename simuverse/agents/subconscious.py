@@ -15,19 +15,16 @@ from simuverse import prompts
 from simuverse.agents import reflex
 from simuverse.agents.aftermath import seen_to
 from simuverse.agents.asking import ask
-from simuverse.agents.attribution import attributed
 from simuverse.agents.chat import ChatModel, Purpose, conversation
+from simuverse.agents.noting import Noted, noted_by_model
 from simuverse.agents.prompt_sentences import prompt_sentences
 from simuverse.agents.reflex import Note
 from simuverse.agents.trace import Mode, ModelCall, Recollection, Remembered
 from simuverse.agents.turn import Observation, Persona, Utterance, encodable, turn_of
 from simuverse.agents.unwritten import NOTHING_RECALLED, Exchange, Unwritten, UnwrittenLog
 from simuverse.agents.xml import (
-    parse_memories,
     parse_queries,
     render_exchange,
-    render_flashbacks,
-    render_memory,
     render_persona,
     render_situation,
 )
@@ -39,22 +36,15 @@ from simuverse.memory.clock import Clock, zone_name
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.intake import Intake, Taken
 from simuverse.memory.ledger import Ledger
-from simuverse.memory.naming import visible
 from simuverse.memory.outbox import backlog_of
 from simuverse.memory.recall import Recalled, RecallSettings, recall
-from simuverse.memory.records import Hit, Memory, MemoryDraft, MemoryQuery, Provenance, SearchType, Source, memory_id
+from simuverse.memory.records import Hit, Memory, MemoryQuery, Provenance, SearchType, Source, memory_id
 from simuverse.memory.store import MemoryCollection, SearchRequest
 from simuverse.memory.then import asks_about_then
 from simuverse.memory.when_asked import in_time
 
 TEMPERATURE = 0.1
 """Of the subconscious, whoever it belongs to: it extracts, it doesn't play a part."""
-
-LATEST_SHOWN = 5
-"""Latest memories that are shown to a model that writes one, so that it sees what is known already."""
-
-CATEGORY_REPAIRS = 1
-"""How often a model is asked again for a category or importance that can't be read; then it is guessed and flagged."""
 
 _PLACES = 32
 """Memories of one turn that are looked for before it is tried again: more than any turn leaves."""
@@ -73,20 +63,6 @@ class Retried:
     unwritten: Unwritten
     there: bool
     remembered: Remembered
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Written:
-    """Args:
-    notes: None where they couldn't be written.
-    problems: what went wrong or had to be repaired.
-    refused: what may not be written down, and why.
-    """
-
-    notes: Sequence[Note] | None
-    calls: tuple[ModelCall, ...] = ()
-    problems: Sequence[str] = ()
-    refused: Sequence[str] = ()
 
 
 class SubconsciousAgent:
@@ -331,7 +307,7 @@ class SubconsciousAgent:
         by_rule = None if self.model is not None else self._noted_by_rule(one)
         if by_rule is None or by_rule:
             await self._keep(one, problems)
-        noted = await self._written_by_model(one) if by_rule is None else _Written(notes=by_rule)
+        noted = await self._noted_by_model(one) if by_rule is None else Noted(notes=by_rule)
         problems += noted.problems
         notes = noted.notes or ()
         failed = noted.notes is None
@@ -366,6 +342,17 @@ class SubconsciousAgent:
             self.owner, exchange.observation, exchange.call, exchange.outcome, sights=one.sights, asked=one.asked
         )
 
+    async def _noted_by_model(self, one: Unwritten) -> Noted:
+        assert self.model is not None
+        return await noted_by_model(
+            one,
+            model=self.model,
+            collection=self.collection,
+            exchange=self._raw(one.exchange),
+            zone=self.settings.zone,
+            temperature=TEMPERATURE,
+        )
+
     async def _keep(self, one: Unwritten, problems: list[str]) -> None:
         """Where that fails, there is the record of the turn."""
         try:
@@ -378,48 +365,6 @@ class SubconsciousAgent:
             await self.unwritten.drop(one.first)
         except StoreError as error:
             problems.append(f"what is written down is still kept for another try: {error}")
-
-    async def _written_by_model(self, one: Unwritten) -> _Written:
-        assert self.model is not None
-        exchange, observation = one.exchange, one.exchange.observation
-        try:
-            latest = await self.collection.recent(LATEST_SHOWN)
-        except StoreError as error:
-            return _Written(notes=None, problems=[f"nothing was remembered: {error}"])
-        asked = await ask(
-            self.model,
-            lambda text, attempt: parse_memories(text, last_attempt=attempt > CATEGORY_REPAIRS),
-            purpose=Purpose.MEMORY,
-            messages=conversation(
-                prompts.fill(
-                    "memory",
-                    persona=render_persona(one.persona),
-                    recent=visible("\n".join(render_memory(_as_draft(memory)) for memory in latest)) or "None yet.",
-                ),
-                prompts.fill(
-                    "memory_input",
-                    exchange=self._raw(exchange),
-                    flashbacks=render_flashbacks(exchange.recollection.flashbacks, self.settings.zone),
-                ),
-            ),
-            temperature=TEMPERATURE,
-            seed=observation.seed,
-            agent=self.owner,
-        )
-        if asked.value is None:
-            return _Written(notes=None, calls=asked.calls, problems=[f"nothing was remembered: {asked.problem}"])
-        notes: list[Note] = []
-        refused: list[str] = []
-        for draft in asked.value.drafts:
-            if one.unsaid is not None:
-                notes.append(Note(draft=draft, provenance=one.unsaid.provenance))
-                continue
-            source = attributed(self.owner, exchange, draft)
-            if source.refused:
-                refused.append(source.refused)
-            else:
-                notes.append(Note(draft=draft, provenance=source.provenance, evidence=source.evidence))
-        return _Written(notes=notes, calls=asked.calls, problems=list(asked.value.notes), refused=refused)
 
     def _drafts(self, notes: Sequence[Note], observation: Observation) -> list[Memory]:
         return [
@@ -476,13 +421,3 @@ def _ends_in_question(exchange: Exchange, *, before: bool) -> bool:
     said = exchange.outcome.said if exchange.outcome is not None else None
     spoken = (*exchange.observation.heard, *filter(None, (said,)))
     return reflex.is_question(spoken[-1].text) if spoken else before
-
-
-def _as_draft(memory: Memory) -> MemoryDraft:
-    return MemoryDraft(
-        summary=memory.summary,
-        category=memory.category,
-        keywords=memory.keywords,
-        critical_information=memory.critical_information,
-        importance=memory.importance,
-    )
