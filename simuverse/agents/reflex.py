@@ -7,7 +7,8 @@ importance.
 Importance, 1 to 10, is how much it tells. A greeting or a question 1, a sight 3, anything else 2 and 1 more for every
 six words that a search looks at, up to 6; 1 more for what answers a question, for a figure or a name, for a feeling; 2
 for a promise or plan; at least 6 for what turns a month or a year of one's life, such as another job, at least 8 for
-one of life's events, and 1 more where such a thing is of one's family.
+one of life's events, and 1 more where such a thing is of one's family. What is written down may be raised once its
+meaning is known, see :mod:`simuverse.memory.graded_events`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from simuverse.agents.life_events import how_much_it_changes
 from simuverse.agents.turn import Observation, Outcome, ToolCall, Utterance
 from simuverse.memory.analysis import tokens
 from simuverse.memory.records import (
+    BY_RULE,
     IMPORTANCE_MAX,
     MAX_KEYWORDS,
     Category,
@@ -31,7 +33,6 @@ from simuverse.memory.records import (
 )
 
 MAX_QUERIES = 3
-BY_RULE = "by_rule"
 _FEW_TOKENS = 3
 _PLAIN = 2
 

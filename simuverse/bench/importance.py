@@ -1,7 +1,7 @@
 """Whether what matters more is rated higher: importance as it is written down, beside a person's grades.
 
-The grades are of two lists of invented events. The rule's words were chosen with ``events`` in view; ``unseen`` was
-written after it, with other words for such things, and shows what the rule doesn't know.
+The grades are of two lists of invented events, neither of which the rule or its graded examples were made from:
+``unseen`` was written to tell of such things in other words than the rule's, ``blind`` by someone who knew neither.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from simuverse.memory.embedding import Embedder
 from simuverse.memory.records import IMPORTANCE_MIN
 from simuverse.memory.store import MemoryStore
 
-LISTS = ("events", "unseen")
+LISTS = ("unseen", "blind")
 NOW = datetime(2032, 3, 1, 12, tzinfo=UTC)
 
 _OWNER = "simuverse bench importance"

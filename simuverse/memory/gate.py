@@ -1,13 +1,10 @@
 """Whether anything comes back at all: silence is an answer too.
 
 PURE. What ranks best among bad candidates is still bad, and the signals that rank tell who is better, not how good. So
-two things are asked, both of absolute figures:
+two things are asked:
 
-- *Is what the query asks for something that is known?* Its sureness is the share of what its words ask for that the
-  best hit holds (BM25 read in context, of what it could reach) plus the mean cosine of the three memories ranked first.
-  A question about what was never talked about finds some of its words somewhere, and something near in meaning
-  somewhere else; seldom both. A single memory of a cosine of :data:`NEAR`, or that holds :data:`HELD` of the words,
-  is enough.
+- *Is what the query asks for something that is known?* A question about what was never talked about finds some of its
+  words somewhere, and something near in meaning somewhere else; seldom all of it in one place. Its sureness says so.
 - *Does this memory belong to it?* It is near enough in meaning, or holds enough of a query's words, or its words read
   in context are enough of what a query asks for.
 
@@ -20,12 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-
-NEAR = 0.6
-"""A cosine that unrelated texts don't reach: at it, 1 in 200 of another dialogue's questions was let through."""
-
-HELD = 0.67
-"""Share of a query's words that unrelated memories don't hold: as few were let through at it."""
+from typing import NamedTuple
 
 FIRST = 3
 """Memories ranked first whose cosines are averaged: one alone is near by chance, and a small store has few."""
@@ -34,14 +26,26 @@ MANY = 20
 """Memories found from which a query has to be as sure as it is asked to be."""
 
 
-def sureness(found: float, cosines: Sequence[float]) -> float:
-    """Of a query, -1 to 2.
+class Signs(NamedTuple):
+    """What speaks for it that a query asks for something known.
 
     Args:
         found: the best hit's BM25 read in context as a share of what the query's words could reach, 0 to 1.
-        cosines: of the memories it found, best ranked first.
+        held: the share of the query's words that the best memory holds, each by its nearest word, rare ones counting
+            more; where the embedder has no table of words, of the words as they are written; 0 to 1.
+        cosines: of the memories it found, best ranked first; -1 to 1.
+        agreed: the relevance of the one ranked first, 0 to 1: all of it where every signal puts the same one first.
     """
-    return found + fmean(cosines[:FIRST]) if cosines else found
+
+    found: float
+    held: float
+    cosines: Sequence[float]
+    agreed: float
+
+    @property
+    def sureness(self) -> float:
+        """Their sum, -1 to 4. All weigh the same: no other weights told own from foreign questions better."""
+        return self.found + self.held + (fmean(self.cosines[:FIRST]) if self.cosines else 0.0) + self.agreed
 
 
 def least_sureness(least: float, found: int) -> float:

@@ -37,6 +37,7 @@ from simuverse.memory.drafts import (
 )
 from simuverse.memory.echoes import Echo, compared
 from simuverse.memory.embedding import Embedder, Vectors
+from simuverse.memory.graded_events import raised
 from simuverse.memory.merging import absorbed
 from simuverse.memory.records import Hit, Memory
 from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
@@ -131,7 +132,7 @@ class Intake:
                 if draft.id in there:
                     self._replaces(draft, statement_of(draft), [one for one in others if one.is_another(draft)], plan)
                 else:
-                    await self._decide(draft, vector, others, plan)
+                    await self._decide(await raised(draft, vector, self._embedder), vector, others, plan)
         return await self._carry_out(plan, drafts, there)
 
     async def _kept(self, wanted: Mapping[UUID, Memory]) -> list[Memory]:

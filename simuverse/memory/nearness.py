@@ -55,3 +55,9 @@ def rarity(near: Nearness) -> NDArray[np.float64]:
     """What each word of the query counts for, above 0: its idf among the memories weighed, as BM25 has it."""
     holding = (near >= SAME).sum(axis=0)
     return np.asarray(np.log1p((len(near) - holding + 0.5) / (holding + 0.5)), dtype=np.float64)
+
+
+def most_held(near: Nearness) -> float:
+    """Share of the query's words, rare ones counting more, that the memory which holds most of them does; 0 to 1."""
+    rare = rarity(near)
+    return float(np.vecdot(near, rare).max() / rare.sum())

@@ -15,9 +15,9 @@ from uuid import UUID
 from simuverse.memory import timely
 from simuverse.memory.analysis import matched_share, memory_tokens, tokens
 from simuverse.memory.embedding import Embedder
-from simuverse.memory.gate import FIRST, HELD, NEAR, least_sureness, sureness
+from simuverse.memory.gate import MANY, Signs, least_sureness
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
-from simuverse.memory.nearness import Nearness, nearness
+from simuverse.memory.nearness import Nearness, most_held, nearness
 from simuverse.memory.records import (
     Candidate,
     Cut,
@@ -46,7 +46,7 @@ class RecallSettings:
         relevance: the weights of the signals that the first of them is made of.
         count, tokens: the most that comes back, in flashbacks and in (estimated) tokens. Never passed.
         share: of ``tokens``, 0 to 1, that one flashback may take at most; a longer one is shown cut, a short one never.
-        min_sure: the gate, first part: from which sureness (-1 to 2, see :mod:`simuverse.memory.gate`) a query brings
+        min_sure: the gate, first part: from which sureness (-1 to 4, see :mod:`simuverse.memory.gate`) a query brings
             anything back. Lower is more eager; -1 lets every query through.
         min_cosine, min_matched, min_found: the gate, second part. A memory passes that is near enough in meaning; or
             that holds enough of the words of one of the queries (share, 0 to 1); or whose words, read in their context,
@@ -65,7 +65,7 @@ class RecallSettings:
     count: int = 5
     tokens: int = 600
     share: float = 0.4
-    min_sure: float = 0.49
+    min_sure: float = 1.72
     min_cosine: float = 0.40
     min_matched: float = 0.30
     min_found: float = 0.13
@@ -81,8 +81,8 @@ class RecallSettings:
         for name, low in (("count", 1), ("tokens", 1), ("cool_down", 0), ("runners_up", 0)):
             if getattr(self, name) < low:
                 raise ValueError(f"{name} {getattr(self, name)} is below {low}")
-        if not -1 <= self.min_sure <= 2:
-            raise ValueError(f"min_sure {self.min_sure} is outside -1 to 2")
+        if not -1 <= self.min_sure <= 4:
+            raise ValueError(f"min_sure {self.min_sure} is outside -1 to 4")
         if not -1 <= self.min_cosine <= 1:
             raise ValueError(f"min_cosine {self.min_cosine} is outside -1 to 1")
         for name in ("share", "min_matched", "min_found", "asked_again", "alpha"):
@@ -206,10 +206,12 @@ def _merge(searched: Sequence[Searched], settings: RecallSettings, table: WordVe
         in_context = {hit.memory.id.int: hit for hit in one.in_context}
         memories = {hit.memory.id.int: hit.memory for hit in (*one.alone, *one.in_context)}
         named = _Named(one.terms)
+        near = _nearness(one.query, memories.values(), table)
+        one.held = None if near is None else most_held(near)
         weighed = relevance(
             [_evidence(alone.get(key), in_context.get(key), memory, one, named) for key, memory in memories.items()],
             reach=max((hit.reach or 0.0 for hit in one.alone), default=0.0),
-            near=_nearness(one.query, memories.values(), table),
+            near=near,
             timely=timely.mentioned(one.query, memories.values(), settings.zone),
             weights=settings.relevance,
         )
@@ -275,22 +277,22 @@ def _unsure(searched: Sequence[Searched], ranked: Sequence[_Pooled], least: floa
         if one.query.search_type is not SearchType.HYBRID or one.listed:
             continue
         found = [(entry, hit) for entry in ranked for hit in entry.found if hit.query == number]
-        cosines = [hit.cosine for _, hit in found if hit.cosine is not None]
-        courtesy = asks_nothing(one.query.keyword_text)
-        sure = 0.0 if courtesy else sureness(max(map(_share, one.in_context), default=0.0), cosines)
+        signs = Signs(
+            found=max(map(_share, one.in_context), default=0.0),
+            held=one.held if one.held is not None else _held(one.terms, [entry for entry, _ in found[:MANY]]),
+            cosines=[hit.cosine for _, hit in found if hit.cosine is not None],
+            agreed=found[0][1].relevance if found else 0.0,
+        )
+        sure = 0.0 if asks_nothing(one.query.keyword_text) else signs.sureness
         short = least_sureness(least, len(found)) - sure
-        if short > 0 and (courtesy or not _one_is_enough(one.terms, [entry for entry, _ in found], cosines)):
+        if short > 0:
             unsure[number] = short
     return unsure
 
 
-def _one_is_enough(terms: Sequence[str], entries: Sequence[_Pooled], cosines: Sequence[float]) -> bool:
-    """A memory that holds most of the words is among the first that they find."""
-    return max(cosines, default=-1.0) >= NEAR or any(
-        matched_share(terms, memory_tokens(entry.memory)) >= HELD
-        for entry in entries
-        if any(hit.alone and 0 < (hit.alone.keyword_rank or 0) <= FIRST for hit in entry.found)
-    )
+def _held(terms: Sequence[str], entries: Sequence[_Pooled]) -> float:
+    """The most that one of them holds of the words as they are written, 0 to 1."""
+    return max((matched_share(terms, memory_tokens(entry.memory)) for entry in entries), default=0.0)
 
 
 def _share(hit: Hit | None) -> float:

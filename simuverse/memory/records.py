@@ -18,6 +18,9 @@ from simuverse.memory.time_asked import TimeAsked, TimeUse
 MAX_KEYWORDS = 8
 IMPORTANCE_MIN, IMPORTANCE_DEFAULT, IMPORTANCE_MAX = 1, 5, 10
 
+BY_RULE = "by_rule"
+"""Flag of a draft that no model wrote."""
+
 _IDS = UUID("5d0f6a7e-6f6b-5c1e-9a55-0c1f1f0f9d21")
 """Namespace of memory ids: fixed, so that the same turn gives the same id in every process."""
 

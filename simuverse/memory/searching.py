@@ -24,6 +24,8 @@ class Searched:
         terms: what its words were searched by.
         alone, in_context: hits of its two searches, each memory alone, and read in its context.
         listed: what it asks for by its time alone; then nothing is searched.
+        held: once they are weighed, the share of its words that the best of what was found holds by meaning, 0 to 1;
+            None where only the words as they are written can be compared.
     """
 
     query: MemoryQuery
@@ -31,6 +33,7 @@ class Searched:
     alone: list[Hit] = field(default_factory=list[Hit])
     in_context: list[Hit] = field(default_factory=list[Hit])
     listed: list[Memory] = field(default_factory=list[Memory])
+    held: float | None = None
 
 
 async def search(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simuverse.agents.reflex import BY_RULE, MAX_QUERIES, Note, heard_from, notes, queries, statement
+from simuverse.agents.reflex import MAX_QUERIES, Note, heard_from, notes, queries, statement
 from simuverse.agents.turn import Outcome, ToolCall, Utterance
-from simuverse.memory.records import MAX_KEYWORDS, Category, MemoryDraft, SearchType, Source
+from simuverse.memory.records import BY_RULE, MAX_KEYWORDS, Category, MemoryDraft, SearchType, Source
 from tests.agents.minds import SAID_NOTHING, moment, said
 
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from simuverse.bench.importance import graded_events, measure_importance, rank_correlation
-from simuverse.memory.embedders.hashing import HashingEmbedder
-from simuverse.memory.store import MemoryStore
+from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
+from simuverse.memory.graded_events import graded_events as examples
+from simuverse.memory.stores.sqlite import SQLiteStore
 
 
 def test_rank_correlation_is_spearmans_worked_out_by_hand() -> None:
@@ -15,20 +18,24 @@ def test_rank_correlation_is_spearmans_worked_out_by_hand() -> None:
 
 
 def test_the_lists_hold_every_grade_and_no_event_twice() -> None:
-    events, unseen = graded_events("events"), graded_events("unseen")
-    assert len(events) >= 60
-    for graded in (events, unseen):
+    unseen, blind = graded_events("unseen"), graded_events("blind")
+    assert len(blind) == 60
+    for graded in (unseen, blind):
         assert {event.grade for event in graded} == set(range(1, 11))
-    assert len({event.text for event in (*events, *unseen)}) == len(events) + len(unseen)
+    texts = [event.text for event in (*unseen, *blind)] + list(examples().texts)
+    assert len(set(texts)) == len(texts)
 
 
-async def test_the_rule_rates_events_nearly_as_a_person_does_and_leaves_nothing(
-    store: MemoryStore, embedder: HashingEmbedder
-) -> None:
-    bench = await measure_importance(store, embedder)
-    events, unseen = bench.measured
+async def test_events_are_rated_nearly_as_a_person_does_and_nothing_is_left(tmp_path: Path) -> None:
+    embedder = await WordLlamaEmbedder.open()
+    store = await SQLiteStore.open(tmp_path / "m.db", embedder_name=embedder.name, dimension=embedder.dimension)
+    try:
+        bench = await measure_importance(store, embedder)
+        assert await store.owners() == []
+    finally:
+        await store.aclose()
     assert bench.rated_by == "rule"
-    assert events.correlation >= 0.7
-    assert unseen.correlation > 0
-    assert len(events.ratings) == events.count
-    assert await store.owners() == []
+    assert [one.events for one in bench.measured] == ["unseen", "blind"]
+    for one in bench.measured:
+        assert one.correlation >= 0.7
+        assert len(one.ratings) == one.count

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from simuverse.memory.gate import FIRST, MANY, least_sureness, sureness
+from simuverse.memory.gate import FIRST, MANY, Signs, least_sureness
 from simuverse.memory.small_talk import asks_nothing
 
 
-def test_sureness_adds_what_was_found_of_the_words_to_the_meaning_of_those_ranked_first() -> None:
-    assert sureness(0.25, [0.5, 0.4, 0.3, *[-1.0] * FIRST]) == pytest.approx(0.65)
-    assert sureness(0.25, [0.5]) == pytest.approx(0.75)
-    assert sureness(0.25, []) == 0.25
+def test_sureness_adds_up_what_speaks_for_it_and_the_meaning_of_those_ranked_first() -> None:
+    assert Signs(0.25, 0.5, [0.5, 0.4, 0.3, *[-1.0] * FIRST], 0.75).sureness == pytest.approx(1.9)
+    assert Signs(0.25, 0.5, [0.5], 0.0).sureness == pytest.approx(1.25)
+    assert Signs(0.25, 0.5, [], 0.0).sureness == 0.75
 
 
 def test_less_is_asked_where_little_was_found_and_never_more_than_was_set() -> None:

@@ -199,7 +199,7 @@ async def test_letters_that_are_not_latin_cost_a_token_each(pool: Pool) -> None:
         {"tokens": 0},
         {"cool_down": -1},
         {"runners_up": -1},
-        {"min_sure": 2.1},
+        {"min_sure": 4.1},
         {"min_cosine": 1.1},
         {"min_matched": -0.1},
         {"min_found": 1.1},
