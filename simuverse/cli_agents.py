@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse import parts, wiring
+from simuverse import parts, sources, wiring
 from simuverse.cli_memories import SourceFirst
 from simuverse.cli_memories_edit import Why, Yes, confirm
 from simuverse.config import Settings, load
@@ -50,8 +50,10 @@ def list_(context: typer.Context, json: AsJson = False) -> None:
 
 
 async def _list(source: str, settings: Settings, *, json: bool) -> None:
-    async with wiring.memories(source, settings) as (store, _):
-        counts = {owner: await (await store.collection(owner)).count() for owner in wiring.agents(await store.owners())}
+    async with sources.memories(source, settings) as (store, _):
+        counts = {
+            owner: await (await store.collection(owner)).count() for owner in sources.agents(await store.owners())
+        }
     if json:
         typer.echo(msgspec.json.encode([{"name": owner, "memories": count} for owner, count in counts.items()]))
     else:
@@ -67,14 +69,14 @@ def create(context: typer.Context, name: Name, json: AsJson = False) -> None:
 
 
 async def _create(source: str, settings: Settings, name: str, *, json: bool) -> None:
-    if not name.strip() or not wiring.agents([name]):
+    if not name.strip() or not sources.agents([name]):
         raise UsageError(f"an agent needs a name, and {name!r} is none")
     path = parts.store_path(source) if source.startswith("sqlite:") else None
     if path is not None and not path.exists():
         async with wiring.open_subconscious(name, store=source, settings=settings):
             pass
     else:
-        async with wiring.memories(source, settings) as (store, _):
+        async with sources.memories(source, settings) as (store, _):
             if name in await store.owners():
                 raise UsageError(f"{name} is in {source} already")
             await store.collection(name)
@@ -93,7 +95,7 @@ def delete(context: typer.Context, name: Name, why: Why = "", yes: Yes = False, 
 
 async def _delete(source: str, settings: Settings, name: str, *, why: str, yes: bool, json: bool) -> None:
     async with open_memories(source, settings) as opened:
-        owners = wiring.agents(await opened.store.owners())
+        owners = sources.agents(await opened.store.owners())
         if name not in owners:
             raise UnknownAgent(f"there is no agent {name} in {source}. Agents: {', '.join(owners) or 'none'}")
         if not yes:

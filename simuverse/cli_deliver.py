@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse import wiring
+from simuverse import sources
 from simuverse.cli_store import AsJson
 from simuverse.config import load
 from simuverse.errors import StoreUnavailable
@@ -20,7 +20,7 @@ def deliver(folder: Annotated[Path, typer.Argument(help="Of the run.")], json: A
 
     Every command that opens the run's memories does so too, and the run itself as long as it lasts.
     """
-    backlog, store = asyncio.run(wiring.deliver(str(folder), load()))
+    backlog, store = asyncio.run(sources.deliver(str(folder), load()))
     if json:
         typer.echo(msgspec.json.encode({"delivered": backlog.delivered, "waiting": backlog.waiting}))
     elif backlog.delivered:

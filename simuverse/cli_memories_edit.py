@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import typer
 
-from simuverse import editors, report, report_changes, wiring
+from simuverse import editors, report, report_changes, sources
 from simuverse.config import Settings
 from simuverse.editors import Editing, open_editor, still_held
 from simuverse.errors import CheckFailed, UsageError
@@ -200,7 +200,7 @@ async def _retry(source: str, agent: str | None, settings: Settings, model: str 
     if json:
         typer.echo(msgspec.json.encode([one.remembered for one in tried]))
     else:
-        zone = wiring.zone_of(source, settings)
+        zone = sources.zone_of(source, settings)
         lines = (report.retried(one, zone) for one in tried)
         typer.echo("\n".join(lines) or "nothing is left to be written down")
     failed = sum(one.remembered.failed for one in tried)

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse import parts, wiring
+from simuverse import parts, sources
 from simuverse.cli_progress import agents, progress, resumable
 from simuverse.cli_store_move import Source, moves_app
 from simuverse.config import Settings, load
@@ -48,7 +48,7 @@ async def _stats(source: str, settings: Settings, *, json: bool) -> None:
         data = {"store": description, "bytes": size, "agents": found, "changes": changes, "older_versions": older}
         typer.echo(msgspec.json.encode(data))
         return
-    zone = wiring.zone_of(source, settings)
+    zone = sources.zone_of(source, settings)
     on_disk = "its size isn't told" if size is None else f"{size / 1e6:.1f} MB"
     typer.echo(f"{description}: {on_disk}, {agents(len(found))}, {changes} changes on record")
     for owner, one in found.items():

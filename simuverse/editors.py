@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
-from simuverse import parts, wiring
+from simuverse import parts, sources, wiring
 from simuverse.agents.chat import ChatModel
 from simuverse.agents.subconscious import Retried, SubconsciousAgent
 from simuverse.agents.unwritten import UnwrittenLog
@@ -72,15 +72,15 @@ class Editing:
 @asynccontextmanager
 async def open_memories(source: str, settings: Settings) -> AsyncGenerator[Opened]:
     """A store with the record of its changes: beside an SQLite file, or on the server."""
-    name, _ = wiring.names_behind(source, settings)
+    name, _ = sources.names_behind(source, settings)
     database = None if parts.is_on_server(name) else parts.store_path(name)
-    async with wiring.memories(source, settings) as (store, embedder):
+    async with sources.memories(source, settings) as (store, embedder):
         yield Opened(
             name=name,
             settings=settings,
             store=store,
             embedder=embedder,
-            audit=wiring.record_of_changes(name, store, embedder),
+            audit=sources.record_of_changes(name, store, embedder),
             folder=_run_folder(source, database),
             database=database,
         )
@@ -105,9 +105,9 @@ async def open_editor(source: str, owner: str | None, settings: Settings) -> Asy
         UnknownAgent: no such owner, or several and none named.
     """
     async with open_memories(source, settings) as opened:
-        owner = wiring.chosen_owner(owner, await opened.store.owners(), source)
+        owner = sources.chosen_owner(owner, await opened.store.owners(), source)
         record = None if opened.folder is None else RunRecord(opened.folder)
-        unwritten = UnwrittenLog(wiring.file_beside(source))
+        unwritten = UnwrittenLog(sources.file_beside(source))
         editor = MemoryEditor(
             await opened.store.collection(owner),
             opened.embedder,
@@ -115,7 +115,7 @@ async def open_editor(source: str, owner: str | None, settings: Settings) -> Asy
             opened.audit,
             copies=[unwritten] if record is None else [record, unwritten],
         )
-        yield Editing(opened=opened, editor=editor, record=record, zone=wiring.zone_of(source, settings))
+        yield Editing(opened=opened, editor=editor, record=record, zone=sources.zone_of(source, settings))
 
 
 async def still_held(editing: Editing, erased: Erased) -> list[str]:
@@ -127,7 +127,7 @@ async def still_held(editing: Editing, erased: Erased) -> list[str]:
     eraser = Eraser([], texts=texts)
     store, owner = editing.opened.store, editing.editor.collection.owner
     held = [f"memory {memory.id} of {owner}" for memory in erased.restating]
-    for other in wiring.agents(await store.owners()):
+    for other in sources.agents(await store.owners()):
         if other != owner:
             collection = await store.collection(other)
             held += [f"memory {e.memory.id} of {other}" async for e in collection.scan() if eraser.finds(e.memory)]
@@ -164,17 +164,17 @@ async def retry(
     """
     folder = Path(source) if ":" not in source or Path(source).is_dir() else None
     async with AsyncExitStack() as stack:
-        store, embedder = await stack.enter_async_context(wiring.memories(source, settings))
+        store, embedder = await stack.enter_async_context(sources.memories(source, settings))
         if folder is not None:
             stack.enter_context(standing_still(folder, "nothing was tried again. End it, then try"))
         name = model or (read_info(folder).subconscious if folder is not None else wiring.subconscious_name(settings))
-        log = UnwrittenLog(wiring.file_beside(source))
+        log = UnwrittenLog(sources.file_beside(source))
         owners = sorted({one.owner for one in await log.all(owner)})
         writer: ChatModel | None = None
         if owners and name not in (wiring.REFLEX, "off"):
             writer = await parts.open_model(name, settings)
             stack.push_async_callback(writer.aclose)
-        audit = wiring.record_of_changes(wiring.names_behind(source, settings)[0], store, embedder)
+        audit = sources.record_of_changes(sources.names_behind(source, settings)[0], store, embedder)
         for one in owners:
             mind = SubconsciousAgent(
                 collection=await store.collection(one),

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from simuverse import parts, wiring
+from simuverse import parts, sources
 from simuverse.config import Settings
 from simuverse.errors import StoreUnavailable
 from simuverse.memory.kept import EmbedderRecord, KeptStore
@@ -27,7 +27,7 @@ async def open_source(source: str, settings: Settings, *, whole: bool = False) -
         UsageError: there is none, or the run whose memories wait is under way. StoreError: it can't be used, or doesn't
             take what waits.
     """
-    name, _ = wiring.names_behind(source, settings)
+    name, _ = sources.names_behind(source, settings)
     if (waiting := Path(source) / OUTBOX).exists():
         if whole:
             await _bring_out(source, settings)
@@ -47,7 +47,7 @@ async def open_target(target: str, settings: Settings, *, new: EmbedderRecord | 
     Args:
         new: of the vectors of what is made; None makes no file.
     """
-    name = wiring.names_behind(target, settings)[0] if _is_folder(target) else target
+    name = sources.names_behind(target, settings)[0] if _is_folder(target) else target
     store = await parts.open_kept(name, settings, new=new)
     try:
         yield store
@@ -56,7 +56,7 @@ async def open_target(target: str, settings: Settings, *, new: EmbedderRecord | 
 
 
 async def _bring_out(source: str, settings: Settings) -> None:
-    backlog, _ = await wiring.deliver(source, settings)
+    backlog, _ = await sources.deliver(source, settings)
     if backlog.waiting:
         raise StoreUnavailable(f"{source}: {backlog.sentence}. Nothing was done; start again when it takes them")
 

@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 from filelock import FileLock
 
-from simuverse import parts, wiring
+from simuverse import parts, sources, wiring
 from simuverse.agents.backends.scripted import Scripted
 from simuverse.config import Settings
 from simuverse.dashboard.session import Session
@@ -61,7 +61,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
         stores.append(store)
         return store
 
-    monkeypatch.setattr(wiring, "open_store", open_store)
+    for opens in (wiring, sources):
+        monkeypatch.setattr(opens, "open_store", open_store)
     return stores
 
 
@@ -69,14 +70,15 @@ def break_off(monkeypatch: pytest.MonkeyPatch, first: int, last: int) -> None:
     async def open_store(name: str, embedder: Embedder, settings: Settings | None = None) -> MemoryStore:
         return Outage(await parts.open_store(name, embedder, settings), first, last)
 
-    monkeypatch.setattr(wiring, "open_store", open_store)
+    for opens in (wiring, sources):
+        monkeypatch.setattr(opens, "open_store", open_store)
 
 
 async def assert_all_written_is_stored(folder: Path) -> None:
     written: dict[str, list[UUID]] = {}
     for turn in read_turns(folder):
         written.setdefault(turn.agent, []).extend(memory.id for memory in turn.remembered.written)
-    async with wiring.memories(str(folder), FAST) as (store, _):
+    async with sources.memories(str(folder), FAST) as (store, _):
         for agent, ids in written.items():
             collection = await store.collection(agent)
             assert len(await collection.get(ids)) == len(set(ids)) == len(ids)

@@ -33,8 +33,8 @@ from simuverse.memory.records import Source
 from simuverse.memory.scoring import preset
 from simuverse.memory.stores.sqlite import SQLiteStore
 from simuverse.parts import open_embedder, open_model, open_store, store_path
+from simuverse.sources import memories
 from simuverse.wiring import (
-    memories,
     next_folder,
     open_dialogue,
     open_mind,

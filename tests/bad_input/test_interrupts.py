@@ -11,7 +11,7 @@ import pytest
 
 from simuverse.agents.trace import TurnTrace
 from simuverse.config import Settings
-from simuverse.wiring import memories
+from simuverse.sources import memories
 from simuverse.world.journal import read_turns
 from tests.commands import Ended, finish, run, start
 

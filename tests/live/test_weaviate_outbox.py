@@ -15,7 +15,7 @@ from uuid import UUID
 
 import pytest
 
-from simuverse import wiring
+from simuverse import sources, wiring
 from simuverse.config import Settings
 from simuverse.errors import StoreError
 from simuverse.memory.checking import check
@@ -67,7 +67,7 @@ async def assert_run_is_stored(folder: Path, settings: Settings) -> None:
     written = journalled(folder)
     assert all(written.values())
     assert not (folder / OUTBOX).exists()
-    async with wiring.memories(str(folder), settings) as (store, _):
+    async with sources.memories(str(folder), settings) as (store, _):
         for agent, ids in written.items():
             await assert_stored_once(await store.collection(agent), ids)
 
@@ -186,7 +186,7 @@ async def test_a_command_that_opens_the_memories_brings_out_what_waits_as_soon_a
         async with asyncio.timeout(60):
             while True:
                 try:
-                    async with wiring.memories(str(tmp_path / "run1"), settings):
+                    async with sources.memories(str(tmp_path / "run1"), settings):
                         pass
                 except StoreError:
                     assert (tmp_path / "run1" / OUTBOX).read_bytes().startswith(left)
