@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from simuverse.memory.arrangement import counts_otherwise, says_otherwise
 from simuverse.memory.statements import Statement, stems
 from simuverse.memory.synonyms import mean_the_same, tells_little
 from simuverse.memory.word_vectors import WordVectors
@@ -45,9 +46,6 @@ SURE_OF_OWN = 0.0
 """The same for what one says oneself of what came to mind, or stands in one's prompt, this very turn: one says little
 else of it, and what one says one knew."""
 
-SURE_OF_OWN_WORDS = 0.9
-"""The same where a word of one's own stands for a known one: "she sails" and "she sings" are as near as synonyms."""
-
 LIKELY, LIKELY_OF_OWN = 0.0, -1.5
 """Scores from which a text is linked to what it may restate: about as often right as not, below."""
 
@@ -74,7 +72,8 @@ class Echo:
         cosine: of both texts, -1 to 1.
         foreign: words that are like none of the known.
         replaced: words that stand where the known text, made to the same pattern, has another.
-        missing: words with a meaning of the known text that it hasn't.
+        substitutes: it has a word of its own, and the known text one that it hasn't, so that one may stand in the
+            other's place, in whatever order; or its words stand so that they say something else.
         confirms: it says that it was said before.
         adds: it goes on, after "and" or the like, with a word of its own.
     """
@@ -83,7 +82,7 @@ class Echo:
     cosine: float
     foreign: int
     replaced: int
-    missing: int
+    substitutes: bool
     confirms: bool
     adds: bool
 
@@ -95,8 +94,8 @@ class Echo:
 
     def is_sure(self, *, of_own: bool = False) -> bool:
         """Args: of_own: whether one says it oneself of what came to mind, or stands in one's prompt, this very turn."""
-        least = SURE if not of_own else SURE_OF_OWN_WORDS if self.foreign and self.missing else SURE_OF_OWN
-        return not self.adds and self.foreign <= _FEW and self.score >= least
+        least = SURE_OF_OWN if of_own else SURE
+        return not self.adds and not self.substitutes and self.foreign <= _FEW and self.score >= least
 
     def is_likely(self, *, of_own: bool = False) -> bool:
         """Whether it is to be linked."""
@@ -121,9 +120,11 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
         return None
     words = _words(known)
     best = _best(own, words, table)
-    missing = [word for word in known.words if not tells_little(word) and not any(_same(word, one) for one in own)]
+    missing = _not_in(known.words, own)
     telling = [
-        each for each in zip(own, best, strict=True) if missing or each[1] >= FOREIGN or not tells_little(each[0])
+        (word, likeness)
+        for word, likeness in zip(own, best, strict=True)
+        if missing or likeness >= FOREIGN or not tells_little(word)
     ]
     foreign = [word for word, likeness in telling if likeness < FOREIGN]
     return Echo(
@@ -131,7 +132,7 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
         cosine=cosine,
         foreign=len(foreign),
         replaced=_replaced(draft, known),
-        missing=len(missing),
+        substitutes=bool(missing and _not_in(own, words, instead=True)) or says_otherwise(draft, known),
         confirms=draft.confirms,
         adds=_goes_on(draft, foreign),
     )
@@ -142,6 +143,7 @@ def _differs(draft: Statement, known: Statement) -> bool:
         return draft.spoken != known.spoken
     return (
         bool(draft.particulars - known.particulars)
+        or counts_otherwise(draft, known)
         or _denies_other(draft, known)
         or (known.asks and not draft.asks)
         or (draft.changes and not known.changes and not _is_of(draft.change, known))
@@ -183,6 +185,8 @@ def _known_name(name: str, known: tuple[str, ...]) -> bool:
 
 
 def _other_person(draft: Statement, known: Statement) -> bool:
+    if draft.speaker == known.speaker and draft.of_listener and not draft.of_speaker and not known.of_listener:
+        return known.of_speaker
     if not draft.of_speaker or known.of_listener:
         return False
     if draft.speaker == known.speaker:
@@ -211,6 +215,16 @@ def _best(words: tuple[str, ...], known: tuple[str, ...], table: WordVectors | N
 
 def _same(word: str, other: str) -> bool:
     return word == other or mean_the_same(word, stems(word), other, stems(other))
+
+
+def _not_in(words: Sequence[str], others: Sequence[str], *, instead: bool = False) -> list[str]:
+    """Those that tell something, by themselves or instead of others, and are among the others in no form."""
+    return [
+        word
+        for word in words
+        if not tells_little(word, in_place_of_another=instead)
+        and not any(_same(word, other) or stems(word) & stems(other) for other in others)
+    ]
 
 
 def _replaced(draft: Statement, known: Statement) -> int:

@@ -259,15 +259,15 @@ class Intake:
         return bool(old)
 
     async def _kept_in_part(self, draft: Memory, parts: Sequence[str], known: Sequence[Known], plan: _Plan) -> bool:
-        """Whether some sentences of it are nothing but echoes, so that the others are stored alone, or none."""
-        own = [one for one in known if one.shown or (is_own(draft) and one.memory is not None)]
-        if not own:
+        """Whether some sentences of it are nothing but echoes, so that the others are a draft alone, or none."""
+        if not any(one.shown or is_own(draft) for one in known):
             return False
         # What was found is so near to the whole draft, not to a part of it.
-        found = [one.memory.summary for one in own if one.vector is None and one.memory is not None]
-        vectors = await self._embedder.embed([*parts, *found])
+        found = [one.memory.summary for one in known if one.vector is None and one.memory is not None]
+        vectors = await self._embedder.embed([*(in_part(draft, part).summary for part in parts), *found])
         missing = iter(vectors[len(parts) :])
-        own = [one if one.vector is not None else replace(one, vector=next(missing)) for one in own]
+        known = [one if one.vector is not None else replace(one, vector=next(missing)) for one in known]
+        own = [one for one in known if one.shown or (is_own(draft) and one.memory is not None)]
         by = speaker_of(draft)
         echoed = [
             self._echoed(draft, said(part, by=by), vector, own) for part, vector in zip(parts, vectors, strict=False)
@@ -283,7 +283,7 @@ class Intake:
             return False
         only = in_part(draft, " ".join(left))
         [vector] = await self._embedder.embed([only.summary])
-        plan.adds.append(Entry(memory=only, vector=vector))
+        await self._decide(only, vector, known, plan)
         return True
 
     def _echoed(self, draft: Memory, part: Statement, vector: Vector, known: Sequence[Known]) -> Known | None:

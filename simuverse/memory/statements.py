@@ -85,7 +85,7 @@ _FRAMES = re.compile(
     r"(?: (?:already|before|that|about))*"
     r"|i (?:still |do )?(?:remember|know)(?: (?:that|how|where))?|(?:that|this|which|it) is"
     r" (?:right|true|still true|correct)"
-    r"|you know(?: (?:where|that|what)|(?=,))|you remembered(?: that)?|do you remember|remember|yes|yeah|exactly"
+    r"|you know (?:where|that|what)|you remembered(?: that)?|do you remember|remember|yes|yeah|exactly"
     r"|indeed|of course"
     r"|(?:i was told|they say|people say|i hear|i heard)(?: that)?"
     r"|so it (?:was|is))\b[ ,:]*|, as you know,|, you said|, you told me",
@@ -115,7 +115,12 @@ _ADDRESSED = re.compile(
 )
 """Whom it is said to, by name. Not "Pia, your daughter, ...", which says who Pia is."""
 
-_STILL = re.compile(r"\bstill\b", re.IGNORECASE)
+_ASIDES = re.compile(
+    r"\bstill\b|(?:(?<=^)|(?<=[,;.!?:] ))(?:you know|i tell you|let me tell you|believe me|trust me|mind you|guess what"
+    r"|imagine|i swear|by the way|listen|look|well|honestly|actually|you see|(?:did you know|have you heard)(?: that)?"
+    r"|as i see it)(?:, | that )",
+    re.IGNORECASE,
+)
 """Tells nothing beside what it is said of."""
 
 _CHANGES = re.compile(
@@ -222,7 +227,7 @@ def said(text: str, *, by: str) -> Statement:
         quoted = text
     bare = _FRAMES.sub(" ", quoted)
     confirms = bare != quoted
-    bare = _STILL.sub(" ", _REPORTED.sub(" ", bare))
+    bare = _ASIDES.sub(" ", _REPORTED.sub(" ", bare))
     words = [_plain(word) for word in content_words(bare)]
     spoken = tuple(_plain(word) for word in _WORD.findall(bare.casefold()))
     change = _CHANGES.search(bare)

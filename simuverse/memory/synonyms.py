@@ -112,6 +112,7 @@ take took taken
 teach taught
 tear tore torn
 think thought
+till until
 throw threw thrown
 wake woke awake
 want wants wish
@@ -122,73 +123,19 @@ write wrote written
 young youthful
 """
 
-_LIGHT = frozenset(
-    [
-        "be",
-        "have",
-        "has",
-        "had",
-        "having",
-        "do",
-        "does",
-        "did",
-        "done",
-        "get",
-        "gets",
-        "got",
-        "keep",
-        "keeps",
-        "kept",
-        "hold",
-        "lie",
-        "lies",
-        "lay",
-        "stand",
-        "stands",
-        "stay",
-        "stays",
-        "make",
-        "makes",
-        "made",
-        "happen",
-        "happens",
-        "happened",
-        "belong",
-        "belongs",
-        "own",
-        "owns",
-        "use",
-        "used",
-        "seem",
-        "seems",
-        "appear",
-        "exist",
-        "exists",
-        "find",
-        "found",
-        "place",
-        "thing",
-        "things",
-        "one",
-        "ones",
-        "somebody",
-        "someone",
-        "something",
-        "everybody",
-        "kind",
-        "sort",
-        "time",
-        "way",
-        "become",
-        "became",
-        "always",
-        "ever",
-        "even",
-        "really",
-        "quite",
-    ]
-)
-"""Words that tell little by themselves: so much stands for "to be" or "to have"."""
+_STANDS_FOR_TO_BE = """
+be lie lies lay stand stands stay stays happen happens happened seem seems appear exist exists become became place thing
+things one ones somebody someone something everybody kind sort time way always ever even really quite
+"""
+_STANDS_FOR_TO_HAVE = """
+have has had having do does did done get gets got keep keeps kept hold make makes made belong belongs own owns use used
+find found
+"""
+_LIGHTEST = frozenset(_STANDS_FOR_TO_BE.split())
+"""Words that tell nothing."""
+
+_LIGHT = _LIGHTEST | frozenset(_STANDS_FOR_TO_HAVE.split())
+"""Words that tell little by themselves, and yet something in another's place."""
 
 
 @lru_cache(maxsize=1)
@@ -207,5 +154,5 @@ def mean_the_same(word: str, stems: Iterable[str], other: str, other_stems: Iter
     return not own.isdisjoint(number for form in (other, *other_stems) for number in groups.get(form, frozenset()))
 
 
-def tells_little(word: str) -> bool:
-    return word in _LIGHT
+def tells_little(word: str, *, in_place_of_another: bool = False) -> bool:
+    return word in (_LIGHTEST if in_place_of_another else _LIGHT)

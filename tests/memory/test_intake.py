@@ -190,6 +190,14 @@ async def test_each_sentence_is_compared_by_itself_with_what_is_known(gate: Gate
     assert (await gate.tell(again, by="Ada")).written == ()
 
 
+async def test_what_is_left_of_anothers_words_is_told_again_like_any_other(gate: Gate) -> None:
+    [asked] = (await gate.tell("Will you come to the old mill with me?")).written
+    [ferry] = (await gate.tell(FERRY)).written
+    taken = await gate.tell(f"{FERRY} Will you come to the old mill with me?", shown=(asked,))
+    assert (taken.written, [memory.id for memory in taken.merged]) == ((), [ferry.id])
+    assert len(await gate.current()) == 2
+
+
 async def test_where_it_leans_on_the_echo_it_is_kept_whole_and_rests_on_the_old_one(gate: Gate) -> None:
     [ferry] = (await gate.tell(FERRY)).written
     [kept] = (await gate.tell(f"{FERRY} It is painted white.", by="Ada", shown=(ferry,))).written

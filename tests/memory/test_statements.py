@@ -67,6 +67,13 @@ def test_still_tells_nothing_and_confirms_nothing() -> None:
     assert "still" not in said("He still cries about the dog.", by="Mira").spoken
 
 
+@pytest.mark.parametrize("aside", ["You know, ", "Believe me, ", "By the way, ", "Did you know that ", "I tell you, "])
+def test_asides_tell_nothing_and_confirm_nothing(aside: str) -> None:
+    statement = said(f"{aside}the mill stands.", by="Mira")
+    assert statement.spoken == ("the", "mill", "stands")
+    assert not statement.confirms
+
+
 def test_pronouns_of_the_speaker_are_told_from_those_of_the_listener() -> None:
     mine, yours = said("My brother mends clocks.", by="Mira"), said("Your brother mends clocks.", by="Ada")
     assert (mine.of_speaker, mine.of_listener) == (True, False)

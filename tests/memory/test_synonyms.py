@@ -26,4 +26,6 @@ def test_what_turns_the_parts_round_or_is_another_thing_does_not(word: str, othe
 
 def test_to_be_and_to_have_tell_little() -> None:
     assert tells_little("keeps")
+    assert not tells_little("keeps", in_place_of_another=True)
+    assert tells_little("stays", in_place_of_another=True)
     assert not tells_little("sells")
