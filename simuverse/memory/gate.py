@@ -16,7 +16,6 @@ second question, as half of the first can't be told. So, the more the fewer they
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import NamedTuple
 
 FIRST = 3
@@ -45,7 +44,8 @@ class Signs(NamedTuple):
     @property
     def sureness(self) -> float:
         """Their sum, -1 to 4. All weigh the same: no other weights told own from foreign questions better."""
-        return self.found + self.held + (fmean(self.cosines[:FIRST]) if self.cosines else 0.0) + self.agreed
+        first = self.cosines[:FIRST]
+        return self.found + self.held + (sum(first) / len(first) if first else 0.0) + self.agreed
 
 
 def least_sureness(least: float, found: int) -> float:

@@ -1,26 +1,31 @@
 """WordLlama, the default: a table of word pieces' vectors (256 numbers each), averaged. No server, no key, no download.
 
-Its weights are inside its package; it is told to look there and nowhere else, as it would otherwise try a cache in the
-home folder and the network.
+Its weights are two files inside its package, read from there without importing it: the import would bring in what
+talks to the network, for downloads that nobody asked for, and take longer than all the rest of a first recall.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from simuverse.errors import EmbedderUnavailable
 from simuverse.memory.embedders.texts import checked
 from simuverse.memory.embedding import TextKind, Vectors, unit_vectors
 from simuverse.memory.word_vectors import WordVectors
+
+WEIGHTS, TOKENIZER = "l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"
 
 BATCH = 64
 """Texts averaged at once: a text of 100 word pieces takes 100 kB."""
@@ -43,11 +48,14 @@ class WordLlamaEmbedder(WordVectors):
 
     name = "wordllama"
 
-    def __init__(self, model: Any) -> None:
-        """``model``: a ``wordllama.WordLlamaInference``."""
+    def __init__(self, table: Vectors, tokenizer: Tokenizer) -> None:
+        """Args:
+        table: a row for each word piece.
+        tokenizer: gives the rows of a text's pieces.
+        """
         super().__init__()
-        self._table: Vectors = model.embedding
-        self._tokenizer = model.tokenizer
+        self._table = table
+        self._tokenizer = tokenizer
         self._pieces_of = lru_cache(maxsize=CACHED_STRETCHES)(self._cut)
         self.dimension = int(self._table.shape[1])
 
@@ -58,7 +66,7 @@ class WordLlamaEmbedder(WordVectors):
         Raises:
             EmbedderUnavailable: the package's files are missing or broken.
         """
-        return cls(await asyncio.to_thread(_load))
+        return cls(*await asyncio.to_thread(_load))
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:  # noqa: ARG002
         """See :meth:`Embedder.embed`; both kinds of text are the same to it, and so are capitals.
@@ -99,18 +107,17 @@ class WordLlamaEmbedder(WordVectors):
 
 
 @lru_cache(maxsize=1)
-def _load() -> Any:
-    # On import the package sends every library's log to the terminal; it doesn't where the root logger has a handler.
-    quiet = logging.NullHandler()
-    root = logging.getLogger()
-    root.addHandler(quiet)
+def _load() -> tuple[Vectors, Tokenizer]:
+    """The vectors of all pieces, and what cuts a text into them."""
     try:
-        import wordllama
-    finally:
-        root.removeHandler(quiet)
-    try:
-        return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-    except Exception as error:  # its tokenizer's library raises nothing more precise
+        package = find_spec("wordllama")
+        if package is None or package.origin is None:
+            raise FileNotFoundError("the package isn't there")
+        folder = Path(package.origin).parent
+        load_file: Callable[[Path], dict[str, NDArray[np.float16]]] = import_module("safetensors.numpy").load_file
+        vectors = load_file(folder / "weights" / WEIGHTS)["embedding.weight"]
+        return vectors.astype(np.float32), Tokenizer.from_file(str(folder / "tokenizers" / TOKENIZER))
+    except Exception as error:  # what reads the tokenizer raises nothing more precise
         raise EmbedderUnavailable(
-            f"wordllama can't read its own weights ({error}). Reinstall it: pip install --force-reinstall wordllama"
+            f"wordllama's weights can't be read ({error}). Reinstall it: pip install --force-reinstall wordllama"
         ) from error
