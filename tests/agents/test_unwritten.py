@@ -262,7 +262,7 @@ async def test_killed_at_any_step_the_turn_is_written_down_or_kept_and_a_retry_g
         await store.aclose()
         step += 1
     assert code == ENDED
-    assert step == (5 if mode == "reflex" else 7)
+    assert step == (6 if mode == "reflex" else 7)
 
 
 @pytest.mark.parametrize("write", ["add", "touch", "update", "record", "lines"])
