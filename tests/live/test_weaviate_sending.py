@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -21,8 +21,9 @@ from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
 from simuverse.memory.stores.weaviate_episodes import FRESH
 from simuverse.memory.stores.weaviate_names import collection_name
-from simuverse.memory.stores.weaviate_objects import vector_of
-from tests.contracts.memory_reference import DIMENSION, entry, vector
+from simuverse.memory.stores.weaviate_objects import Stored, vector_of
+from simuverse.memory.stores.weaviate_writes import Writer
+from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
 from tests.contracts.memory_store import EMBEDDER
 from tests.live.test_weaviate_store import prefix_for
 from tests.live.weaviate_server import WeaviateServer, own_client
@@ -186,3 +187,36 @@ async def test_memories_added_one_by_one_get_the_contexts_that_they_get_together
         await store.erase("Jade")
     for store in stores:
         await store.aclose()
+
+
+async def test_a_memory_that_no_index_knows_of_any_more_is_read_written_anew_and_erased_all_the_same(
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a killed server may leave it; here its indexes are passed over."""
+    entries = bells(3)
+    ids = [one.memory.id for one in entries]
+    store = await WeaviateStore.open(
+        [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
+    )
+    collection = await store.collection("Jade")
+    await collection.add(entries)
+
+    async def nothing(writer: Writer, ids: Collection[UUID]) -> dict[UUID, Stored]:
+        return {}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Writer, "_read_indexed", nothing)
+        assert await collection.get(ids) == [one.memory for one in entries]
+        assert await collection.get([memory("Never told.", 99).id]) == []
+        await collection.touch(ids[:1], TODAY)
+        async with own_client(weaviate_address) as client:
+            bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
+            found = await bare.query.fetch_objects(limit=COUNT, include_vector=True)
+        assert {UUID(int=one.uuid.int): vector_of(one)[1] for one in found.objects} == dict(
+            zip(ids, (1, 0, 0), strict=True)
+        )
+        assert await collection.erase(ids[1:]) == 2
+    assert await reached(collection) == (set(ids[:1]), set(ids[:1]))
+    assert await collection.count() == 1
+    await store.erase("Jade")
+    await store.aclose()

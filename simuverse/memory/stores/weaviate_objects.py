@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
@@ -33,6 +34,9 @@ STORED = ("record", "context_text")
 DOUBLINGS = range(-8, 9)
 """Few enough that no number of a vector leaves what 32 bits hold exactly."""
 
+KEPT = 5_000
+"""Records that are kept read, some 10 MB, as searches find many of the same memories again."""
+
 _RECORD = msgspec.json.Decoder(Memory)
 
 
@@ -52,11 +56,13 @@ class Stored:
         context_text: its own tokens and those of what precedes it closely in its episode, joined by single spaces.
         doublings: how often its vector is doubled there, within :data:`DOUBLINGS`. The cosine is the same, to the bit;
             what it is for is told in :mod:`simuverse.memory.stores.weaviate_sending`.
+        indexed: whether a filter finds it; False where a killed server has lost that.
     """
 
     entry: Entry
     context_text: str
     doublings: int = 0
+    indexed: bool = True
 
     @classmethod
     def of(cls, found: Object[Any, Any]) -> Stored:
@@ -101,13 +107,18 @@ class Stored:
         )
 
 
+@lru_cache(maxsize=KEPT)
+def _decoded(record: str) -> Memory:
+    return _RECORD.decode(record)
+
+
 def memory_of(found: Object[Any, Any]) -> Memory:
     """Raises:
     StoreCorrupt: it isn't a record of ours.
     """
     record = cast("Mapping[str, object]", found.properties).get("record")
     try:
-        return _RECORD.decode(str(record))
+        return _decoded(str(record))
     except (msgspec.MsgspecError, ValueError) as error:
         raise StoreCorrupt(
             f"object {found.uuid} on the Weaviate server isn't a memory that can be read: {error}"

@@ -108,9 +108,12 @@ class Sender:
                 await self._send(changed[start : start + AT_ONCE], written=start)
         raise self._never_sure()
 
-    async def erase(self, ids: Collection[UUID]) -> None:
-        """Raises:
-        StoreError: some may be there still.
+    async def erase(self, ids: Collection[UUID], *, hidden: Collection[UUID] = ()) -> None:
+        """Args:
+            hidden: those that no filter finds.
+
+        Raises:
+            StoreError: some may be there still.
         """
         wanted = list(ids)
         for start in range(0, len(wanted), _ERASED_AT_ONCE):
@@ -120,6 +123,12 @@ class Sender:
                 return (await self._partition.on(client).data.delete_many(gone)).failed
 
             await self._connection.write(ask)
+        for one in hidden:
+
+            async def erase(client: WeaviateAsyncClient, one: UUID = one) -> bool:
+                return await self._partition.on(client).data.delete_by_id(one)
+
+            await self._connection.write(erase)
 
     async def _send(self, objects: Sequence[Stored], *, written: int) -> bool:
         """Whether any had to be told apart."""

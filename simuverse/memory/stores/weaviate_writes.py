@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
 
+from simuverse.errors import StoreUnavailable
 from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Memory
 from simuverse.memory.store import CONTEXT, Entry
@@ -23,7 +25,7 @@ from simuverse.memory.stores.weaviate_episodes import FRESH, KnownEpisodes
 from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter, memory_of
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
-from simuverse.memory.stores.weaviate_sending import Sender
+from simuverse.memory.stores.weaviate_sending import ATTEMPTS, Sender
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_vectors import KnownVectors
 
@@ -121,7 +123,7 @@ class Writer:
         ids = [memory.id for memory in new]
         end = self._episodes.end(new)
         if end is not None:
-            found = await self.read([*ids, *end.memories])
+            found = await self._read_indexed([*ids, *end.memories])
             if all(_place(_memory(found.get(one))) == _place(memory) for one, memory in end.memories.items()):
                 return found
         wanted = [ids_filter(ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE)]
@@ -132,11 +134,33 @@ class Writer:
         return await self._read_any([*wanted, *near])
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
-        """Those that are there."""
+        """Those that are there, be it without an index that knows of them."""
+        found = await self._read_indexed(ids)
+        missing = [one for one in dict.fromkeys(ids) if one not in found]
+        for start in range(0, len(missing), _PARTS_AT_ONCE):
+            some = missing[start : start + _PARTS_AT_ONCE]
+            for one in await asyncio.gather(*map(self._read_by_place, some)):
+                if one is not None:
+                    found[one.entry.memory.id] = one
+        return found
+
+    async def _read_indexed(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
         wanted, found = list(dict.fromkeys(ids)), dict[UUID, Stored]()
         for start in range(0, len(wanted), AT_ONCE):
             found |= await self._read_where(ids_filter(wanted[start : start + AT_ONCE]))
         return found
+
+    async def _read_by_place(self, id: UUID) -> Stored | None:
+        """The first object after the id before this one, which needs no index to be found."""
+
+        async def ask(client: WeaviateAsyncClient) -> Stored | None:
+            found = await self._partition.on(client).query.fetch_objects(
+                limit=1, after=UUID(int=id.int - 1), include_vector=True, return_properties=list(STORED)
+            )
+            there = [one for one in found.objects if one.uuid.int == id.int]
+            return replace(Stored.of(there[0]), indexed=False) if there else None
+
+        return await self._connection.query(ask)
 
     async def write(
         self,
@@ -180,7 +204,7 @@ class Writer:
             entry = after[one] if one in after else stored[one].entry
             text = texts[one] if one in texts else stored[one].context_text
             now = Stored(entry=entry, context_text=text, doublings=was.doublings if was is not None else 0)
-            if was is not None and in_doubt:
+            if was is not None and (in_doubt or not was.indexed):
                 now = now.told_apart()
             if was is None or not _same(was, now):
                 changed.append(now)
@@ -189,12 +213,46 @@ class Writer:
         with self._words.changing() as changes:
             changes += [(stored[one], None) for one in erased if one in stored]
             changes += [(stored.get(now.entry.memory.id), now) for now in changed]
-            await self._sender.erase(erased)
+            await self._sender.erase(
+                erased, hidden=[one for one in erased if one in stored and not stored[one].indexed]
+            )
             await self._sender.send(changed, vectors_change=vectors_change)
+            if anew:
+                await self._index([now for now in changed if now.entry.memory.id not in stored])
         for one in erased:
             self._vectors.drop(self._partition, one)
         for now in changed:
             self._vectors.put(self._partition, now.entry)
+
+    async def _index(self, new: Sequence[Stored]) -> None:
+        """Writes those anew that no filter finds, as they had been there without an index that knew of them.
+
+        Raises:
+            StoreUnavailable: it finds them not even then.
+        """
+        for _ in range(ATTEMPTS):
+            found = await self._found([one.entry.memory.id for one in new])
+            new = [one.told_apart() for one in new if one.entry.memory.id not in found]
+            if not new:
+                return
+            await self._sender.send(new, vectors_change=True)
+        raise StoreUnavailable(
+            f"{self._connection.description} took {len(new)} memories and doesn't find them; look into its log."
+        )
+
+    async def _found(self, ids: Sequence[UUID]) -> set[UUID]:
+        found: set[UUID] = set()
+        for start in range(0, len(ids), AT_ONCE):
+            some = ids[start : start + AT_ONCE]
+
+            async def ask(client: WeaviateAsyncClient, some: Sequence[UUID] = some) -> set[UUID]:
+                answer = await self._partition.on(client).query.fetch_objects(
+                    filters=ids_filter(some), limit=len(some), return_properties=False
+                )
+                return {UUID(int=one.uuid.int) for one in answer.objects}
+
+            found |= await self._connection.query(ask)
+        return found
 
     async def _read_where(self, filters: FilterReturn) -> dict[UUID, Stored]:
         async def ask(client: WeaviateAsyncClient) -> list[Stored]:
