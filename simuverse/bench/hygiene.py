@@ -192,7 +192,7 @@ async def _told(mind: SubconsciousAgent, by: str, text: str, recollection: Recol
 
 
 async def _curve(embedder: Embedder, pairs: Sequence[Pair]) -> tuple[Threshold, ...]:
-    """What differs in a number, a name and the like is refused at no score."""
+    """What differs in a number, a name, a word in another's place and the like is refused at no score."""
     table = embedder if isinstance(embedder, WordVectors) else None
     known = await embedder.embed([str(pair.known) for pair in pairs])
     drafts = await embedder.embed([str(pair.draft) for pair in pairs])
@@ -201,7 +201,7 @@ async def _curve(embedder: Embedder, pairs: Sequence[Pair]) -> tuple[Threshold, 
     for pair, cosine in zip(pairs, cosines, strict=True):
         one, other = said(pair.draft.text, by=pair.draft.speaker), said(pair.known.text, by=pair.known.speaker)
         echo = compared(one, other, cosine=cosine, table=table)
-        scores.append(-np.inf if echo is None or echo.adds else echo.score)
+        scores.append(-np.inf if echo is None or echo.adds or echo.substitutes else echo.score)
     right = [pair.kind == "restated" for pair in pairs]
     curve: list[Threshold] = []
     for least in THRESHOLDS:

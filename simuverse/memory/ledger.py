@@ -1,7 +1,6 @@
 """How often each memory was shown, used, ignored or contradicted.
 
-Evidence for people. For the machine it may hold back what is ignored again and again, and count as use when memories
-must go; it never deletes.
+Evidence for people. For the machine it counts as use where a bound makes memories go; it never deletes.
 """
 
 from __future__ import annotations
