@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from simuverse import prompts
@@ -65,24 +66,15 @@ async def ask(
             seed=seed + attempt - 1,
             agent=agent,
         )
+        call = partial(
+            ModelCall, purpose=purpose, model=model.name, attempt=attempt, temperature=temperature, messages=messages
+        )
         started = time.perf_counter()
         try:
             completion = await model.complete(request)
         except ModelError as error:
-            problem = str(error)
-            calls.append(
-                ModelCall(
-                    purpose=purpose,
-                    model=model.name,
-                    attempt=attempt,
-                    temperature=temperature,
-                    messages=messages,
-                    reply=None,
-                    problem=problem,
-                    calls=error.attempts,
-                    seconds=time.perf_counter() - started,
-                )
-            )
+            problem, seconds = str(error), time.perf_counter() - started
+            calls.append(call(reply=None, problem=problem, calls=error.attempts, seconds=seconds))
             break
         reply = encodable(completion.text)
         value: Value | None = None
@@ -91,12 +83,7 @@ async def ask(
         except MalformedReply as error:
             problem = str(error)
         calls.append(
-            ModelCall(
-                purpose=purpose,
-                model=model.name,
-                attempt=attempt,
-                temperature=temperature,
-                messages=messages,
+            call(
                 reply=reply,
                 problem=problem,
                 input_tokens=completion.input_tokens,
