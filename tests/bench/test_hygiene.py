@@ -121,6 +121,7 @@ async def test_ten_thousand_turns_stay_flat(tmp_path: Path) -> None:
     assert max(stage.most_written for stage in measured.stages) <= 3
     second, *_, last = measured.stages[1:]
     assert last.written <= second.written
-    assert last.current <= 1.2 * second.current
+    assert last.written <= last.turns / 100
+    assert last.current - measured.stages[-2].current <= last.written
     if last.process_mb is not None and second.process_mb is not None:
-        assert last.process_mb < 1.2 * second.process_mb
+        assert last.process_mb < 1.25 * second.process_mb
