@@ -287,6 +287,7 @@ def _silence_table(measured: SilenceBench) -> str:
     ]
     for source in measured.sources:
         lines.append(f"\n{source.source}: {source.answered} answered of {source.own}; {source.foreign}; {source.far}")
+        lines.append(f"how sure the answered are beside the foreign, area under the ROC curve: {source.area:.3f}")
         lines.append(f"{'sure from':>9} {'kept':>6} {'own':>6} {'foreign':>7} {'far':>6}")
         for one in source.curve:
             kept, own, foreign, far = (100 * share for share in (one.kept, one.own, one.foreign, one.far))

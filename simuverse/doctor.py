@@ -61,7 +61,7 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
             embedder = await parts.open_embedder(settings.embedder, settings)
             stack.push_async_callback(embedder.aclose)
             await embedder.embed(["one sentence"])
-            yield Finding(part="embedder", what=f"{embedder.name}, {embedder.dimension} dimensions")
+            yield Finding(part="embedder", what=parts.described(embedder))
         except SimuverseError as error:
             yield _bad("embedder", settings.embedder, error)
         if embedder is not None:

@@ -114,15 +114,34 @@ async def open_model(name: str, settings: Settings) -> ChatModel:
 
 
 async def open_embedder(name: str, settings: Settings) -> Embedder:
-    """Raises:
-    SettingsError: no such embedder. MissingExtra, MissingKey, EmbedderError: it can't be used.
+    """One for sentences has the default's table of single words beside it.
+
+    Raises:
+        SettingsError: no such embedder. MissingExtra, MissingKey, EmbedderError: it can't be used.
     """
+    from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
+
+    if name == WordLlamaEmbedder.name:
+        return await WordLlamaEmbedder.open()
+    embedder = await _open_named(name, settings)
+    if embedder.name == "hashing":
+        return embedder
+    from simuverse.memory.embedders.with_words import WithWords
+
+    return WithWords(embedder, await WordLlamaEmbedder.open())
+
+
+def described(embedder: Embedder) -> str:
+    """What is really in use, for people."""
+    from simuverse.memory.embedders.with_words import WithWords
+
+    words = f"; single words by {embedder.words}" if isinstance(embedder, WithWords) else ""
+    return f"{embedder.name}, {embedder.dimension} dimensions{words}"
+
+
+async def _open_named(name: str, settings: Settings) -> Embedder:
     provider, _, model = name.partition(":")
     match provider, model:
-        case "wordllama", "":
-            from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
-
-            return await WordLlamaEmbedder.open()
         case "hashing", "":
             from simuverse.memory.embedders.hashing import HashingEmbedder
 

@@ -32,7 +32,7 @@ from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import MemoryFilter
 from simuverse.memory.scoring import preset
 from simuverse.memory.store import MemoryCollection, MemoryStore
-from simuverse.parts import IN_MEMORY, is_on_server, open_embedder, open_model, open_store, store_path
+from simuverse.parts import IN_MEMORY, described, is_on_server, open_embedder, open_model, open_store, store_path
 from simuverse.sources import NO_STORE, chosen_owner, file_beside, memories, names_behind, record_of_changes, zone_of
 from simuverse.world import scenario as scenarios
 from simuverse.world.claims import beside_server, claimed
@@ -196,7 +196,7 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
             dialogue=Dialogue(agent, partner=partner, clock=clock),
             parts=Parts(
                 store=store.description,
-                embedder=f"{embedder.name}, {embedder.dimension} dimensions",
+                embedder=described(embedder),
                 model=model.name,
                 subconscious=second,
             ),
@@ -325,7 +325,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
             clock=clock,
             parts=Parts(
                 store="none: memory is off" if store is None else store.description,
-                embedder=f"{embedder.name}, {embedder.dimension} dimensions",
+                embedder=described(embedder),
                 model=model.name,
                 subconscious=second,
             ),

@@ -32,7 +32,8 @@ from simuverse.memory.recall import RecallSettings
 from simuverse.memory.records import Source
 from simuverse.memory.scoring import preset
 from simuverse.memory.stores.sqlite import SQLiteStore
-from simuverse.parts import open_embedder, open_model, open_store, store_path
+from simuverse.memory.word_vectors import WordVectors
+from simuverse.parts import described, open_embedder, open_model, open_store, store_path
 from simuverse.sources import memories
 from simuverse.wiring import (
     next_folder,
@@ -155,6 +156,19 @@ async def test_the_embedder_that_is_asked_for_is_the_one_that_opens() -> None:
         embedder = await open_embedder(name, FAST)
         assert (embedder.name, embedder.dimension) == (name, dimension)
         await embedder.aclose()
+
+
+async def test_an_embedder_of_sentences_has_the_defaults_words_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def opened(_model: str, **_options: object) -> HashingEmbedder:
+        sentences = HashingEmbedder()
+        sentences.name = "openai:small"
+        return sentences
+
+    monkeypatch.setattr("simuverse.memory.embedders.openai.OpenAIEmbedder.open", opened)
+    embedder = await open_embedder("openai:small", FAST)
+    assert isinstance(embedder, WordVectors)
+    assert described(embedder) == f"openai:small, {HashingEmbedder.dimension} dimensions; single words by wordllama"
+    assert described(HashingEmbedder()) == f"hashing, {HashingEmbedder.dimension} dimensions"
 
 
 @pytest.mark.parametrize("name", ["", "sqlite", "sqlite:", "memory", "memory:x", "postgres://db", "jade.db"])

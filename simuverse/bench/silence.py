@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
 from random import Random
@@ -21,7 +21,9 @@ from simuverse.bench.recall import LATER, bench_mind, live_through
 from simuverse.errors import StoreError, UsageError
 from simuverse.memory.clock import ManualClock
 from simuverse.memory.embedding import Embedder
+from simuverse.memory.gate import least_sureness
 from simuverse.memory.recall import RecallSettings
+from simuverse.memory.records import Cut
 from simuverse.memory.store import MemoryStore
 
 FOREIGN = 200
@@ -29,6 +31,9 @@ FOREIGN = 200
 
 OPEN = RecallSettings(min_sure=-1, min_cosine=-1)
 """Whatever ranks first comes back."""
+
+CLOSED = RecallSettings(min_sure=4, runners_up=1)
+"""No query is ever sure, so that what was weighed says by how much each one falls short."""
 
 CURVE = (1.0, 1.3, 1.5, 1.6, RecallSettings().min_sure, 1.9, 2.1)
 """How sure a query must be: the shipped setting, more eager and less."""
@@ -57,9 +62,11 @@ class Silence:
     Args:
         answered: questions that some evidence comes back for with the gate open.
         own, foreign, far: how many of each kind were asked.
+        area: under the ROC curve, 0 to 1: how often one of the answered is surer than a foreign one.
     """
 
     source: str
+    area: float
     answered: int
     own: int
     foreign: int
@@ -80,10 +87,18 @@ class SilenceBench:
 class _Told:
     """What came of each kind: for own questions whether some evidence came, and for all whether anything did."""
 
-    evidence: list[bool]
-    own: list[bool]
-    foreign: list[bool]
-    far: list[bool]
+    evidence: list[bool] = field(default_factory=list[bool])
+    own: list[bool] = field(default_factory=list[bool])
+    foreign: list[bool] = field(default_factory=list[bool])
+    far: list[bool] = field(default_factory=list[bool])
+
+
+@dataclass(kw_only=True, slots=True)
+class _Sure:
+    """How sure each question was."""
+
+    own: list[float] = field(default_factory=list[float])
+    foreign: list[float] = field(default_factory=list[float])
 
 
 async def measure_silence(
@@ -106,7 +121,7 @@ async def measure_silence(
     for source, dialogues in sources.items():
         if len(dialogues) < 2:
             raise UsageError(f"{source}: one dialogue alone has no foreign questions")
-        told = [_Told(evidence=[], own=[], foreign=[], far=[]) for _ in settings]
+        told, sure = [_Told() for _ in settings], _Sure()
         for dialogue in dialogues:
             owner = f"simuverse bench silence {dialogue.name}"
             if owner in await store.owners():
@@ -121,9 +136,13 @@ async def measure_silence(
                     on_progress(f"{source} {dialogue.name}: sure from {setting.min_sure:g}")
                     async with bench_mind(owner, store, embedder, clock, setting) as mind:
                         await _ask(mind, dialogue.questions, foreign, turn_of, answers)
+                on_progress(f"{source} {dialogue.name}: how sure")
+                async with bench_mind(owner, store, embedder, clock, CLOSED) as mind:
+                    sure.own += [await _sureness(mind, question.text) for question in dialogue.questions]
+                    sure.foreign += [await _sureness(mind, text) for text in foreign]
             finally:
                 await store.erase(owner)
-        measured.append(_silence(source, told))
+        measured.append(_silence(source, told, sure))
     return SilenceBench(store=store.description, embedder=embedder.name, sources=tuple(measured))
 
 
@@ -173,11 +192,32 @@ async def _recalled(mind: SubconsciousAgent, text: str) -> list[UUID]:
     return [flashback.memory.id for flashback in recollection]
 
 
-def _silence(source: str, told: Sequence[_Told]) -> Silence:
+async def _sureness(mind: SubconsciousAgent, text: str) -> float:
+    """Of what is listed by its time alone, as sure as can be; of what finds nothing, the least."""
+    recollection = await mind.recollect(text, stateful=False)
+    if not recollection.candidates:
+        return -1.0
+    missed_by = [
+        one.missed_by for one in recollection.candidates if one.cut is Cut.UNSURE and one.missed_by is not None
+    ]
+    least = least_sureness(CLOSED.min_sure, recollection.considered)
+    return least - min(missed_by) if missed_by else CLOSED.min_sure
+
+
+def area_under_curve(own: Sequence[float], foreign: Sequence[float]) -> float:
+    """How often one of ``own`` is above one of ``foreign``, a tie counting half; NaN where either is empty."""
+    if not own or not foreign:
+        return float("nan")
+    above = sum((one > other) + 0.5 * (one == other) for one in own for other in foreign)
+    return above / (len(own) * len(foreign))
+
+
+def _silence(source: str, told: Sequence[_Told], sure: _Sure) -> Silence:
     ungated, *gated = told
     answered = [place for place, came in enumerate(ungated.evidence) if came]
     return Silence(
         source=source,
+        area=area_under_curve([sure.own[place] for place in answered], sure.foreign),
         answered=len(answered),
         own=len(ungated.own),
         foreign=len(ungated.foreign),

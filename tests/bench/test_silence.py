@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from simuverse.bench.silence import CURVE, far_messages, foreign_questions, measure_silence
+from simuverse.bench.silence import CURVE, area_under_curve, far_messages, foreign_questions, measure_silence
 from simuverse.errors import UsageError
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.store import MemoryStore
@@ -46,9 +46,17 @@ async def test_answers_are_kept_and_foreign_questions_left_alone(store: MemorySt
             strict.far,
         )
     assert source.curve[0].kept > 0
+    assert 0.5 < source.area <= 1
     assert await store.owners() == []
 
 
 async def test_a_lone_dialogue_has_nothing_foreign(store: MemoryStore, embedder: HashingEmbedder) -> None:
     with pytest.raises(UsageError, match="one dialogue alone has no foreign questions"):
         await measure_silence({"own": [dialogue("keys", asks("Where?", "1:1"))]}, store, embedder)
+
+
+def test_the_area_under_the_curve_is_how_often_own_is_above_foreign() -> None:
+    assert area_under_curve([3, 2], [1]) == 1
+    assert area_under_curve([3, 1], [2]) == 0.5
+    assert area_under_curve([2, 2], [2, 1]) == 0.75
+    assert area_under_curve([], [1]) != area_under_curve([], [1])

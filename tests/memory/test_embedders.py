@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simuverse.memory.embedders.hashing import HashingEmbedder
+from simuverse.memory.embedders.with_words import WithWords
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 from simuverse.memory.embedding import Embedder
+from simuverse.memory.word_vectors import WordVectors
 from tests.contracts.embedder import TEXTS, EmbedderContract, check
 
 
@@ -34,6 +36,19 @@ class TestWordLlama(EmbedderContract):
     async def test_what_means_the_same_in_other_words_is_nearer(self, embedder: Embedder) -> None:
         dog, puppy, tax = await embedder.embed(["The dog is hungry.", "A puppy wants food.", "We paid our taxes."])
         assert dog @ puppy > dog @ tax + 0.1
+
+
+class TestWithWords(EmbedderContract):
+    @pytest.fixture
+    async def embedder(self) -> Embedder:
+        return WithWords(await HashingEmbedder.open(), await WordLlamaEmbedder.open())
+
+    async def test_it_is_the_sentences_embedder_in_all_but_single_words(self, embedder: Embedder) -> None:
+        sentences, words = await HashingEmbedder.open(), await WordLlamaEmbedder.open()
+        assert (embedder.name, embedder.dimension) == (sentences.name, sentences.dimension)
+        assert (await embedder.embed(TEXTS) == await sentences.embed(TEXTS)).all()
+        assert isinstance(embedder, WordVectors)
+        assert (embedder.word_vectors(["kite", "ball"]) == words.word_vectors(["kite", "ball"])).all()
 
 
 @pytest.mark.parametrize("opening", [HashingEmbedder.open, WordLlamaEmbedder.open])
@@ -94,6 +109,7 @@ def test_wordllama_is_not_fooled_by_weights_in_the_working_folder(tmp_path: Path
 def test_the_library_is_not_imported_for_its_weights_and_the_log_is_left_alone() -> None:
     script = """
 import asyncio, logging, sys
+from simuverse.memory.embedders.with_words import WithWords
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 asyncio.run(WordLlamaEmbedder.open())
 assert not {"wordllama", "requests", "huggingface_hub"} & set(sys.modules)
