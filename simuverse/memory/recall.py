@@ -14,6 +14,7 @@ from uuid import UUID
 
 from simuverse.memory import timely
 from simuverse.memory.analysis import matched_share, memory_tokens, tokens
+from simuverse.memory.background import above, background
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.gate import MANY, Signs, least_sureness
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
@@ -48,10 +49,11 @@ class RecallSettings:
         share: of ``tokens``, 0 to 1, that one flashback may take at most; a longer one is shown cut, a short one never.
         min_sure: the gate, first part: from which sureness (-1 to 4, see :mod:`simuverse.memory.gate`) a query brings
             anything back. Lower is more eager; -1 lets every query through.
-        min_cosine, min_matched, min_found: the gate, second part. A memory passes that is near enough in meaning; or
-            that holds enough of the words of one of the queries (share, 0 to 1); or whose words, read in their context,
-            are enough of what a query asks for (BM25 as a share of what it could reach, 0 to 1). All are absolute,
-            unlike the signals that rank.
+        min_cosine, min_matched, min_found: the gate, second part. A memory passes that is near enough in meaning (a
+            cosine as the default embedder has them, see :mod:`simuverse.memory.background`); or that holds enough of
+            the words of one of the queries (share, 0 to 1); or whose words, read in their context, are enough of what a
+            query asks for (BM25 as a share of what it could reach, 0 to 1). All are absolute, unlike the signals that
+            rank.
         cool_down: a memory shown in the last so many turns stays away, unless it is asked for again: unless it holds
             ``asked_again`` of a query's words.
         alike: the likeness (0 to 1) to a flashback above it from which a memory is left out; None leaves none out.
@@ -194,8 +196,9 @@ async def recall(
         for row, (total, entry) in enumerate(zip(scores.totals, pool, strict=True))
     )
     ranked = _past_first([(scores, row, pool[row]) for _, _, row in ranking])
-    unsure = _unsure(searched, [entry for _, _, entry in ranked], settings.min_sure)
-    return _select(ranked, unsure=unsure, settings=settings, shown=shown)
+    unrelated = await background(embedder)
+    unsure = _unsure(searched, [entry for _, _, entry in ranked], settings.min_sure, unrelated)
+    return _select(ranked, unsure=unsure, unrelated=unrelated, settings=settings, shown=shown)
 
 
 def _merge(searched: Sequence[Searched], settings: RecallSettings, table: WordVectors | None) -> list[_Pooled]:
@@ -270,7 +273,9 @@ def _found_by(found: _Found) -> FoundBy:
     )
 
 
-def _unsure(searched: Sequence[Searched], ranked: Sequence[_Pooled], least: float) -> dict[int, float]:
+def _unsure(
+    searched: Sequence[Searched], ranked: Sequence[_Pooled], least: float, unrelated: float
+) -> dict[int, float]:
     """Of the queries that what is known doesn't answer: by how much each falls short of being sure."""
     unsure: dict[int, float] = {}
     for number, one in enumerate(searched):
@@ -280,7 +285,7 @@ def _unsure(searched: Sequence[Searched], ranked: Sequence[_Pooled], least: floa
         signs = Signs(
             found=max(map(_share, one.in_context), default=0.0),
             held=one.held if one.held is not None else _held(one.terms, [entry for entry, _ in found[:MANY]]),
-            cosines=[hit.cosine for _, hit in found if hit.cosine is not None],
+            cosines=[above(hit.cosine, unrelated) for _, hit in found if hit.cosine is not None],
             agreed=found[0][1].relevance if found else 0.0,
         )
         sure = 0.0 if asks_nothing(one.query.keyword_text) else signs.sureness
@@ -317,6 +322,7 @@ def _select(
     ranked: Sequence[tuple[Scores, int, _Pooled]],
     *,
     unsure: Mapping[int, float],
+    unrelated: float,
     settings: RecallSettings,
     shown: Collection[UUID],
 ) -> Recalled:
@@ -342,7 +348,7 @@ def _select(
         missed_by: float | None = None
         if unknown:
             reason, missed_by = Cut.UNSURE, min(unsure[found.query] for found in entry.found)
-        elif (short := _gate_shortfall(entry, matched, settings)) > 0:
+        elif (short := _gate_shortfall(entry, matched, settings, unrelated)) > 0:
             reason, missed_by = Cut.GATE, short
         elif (entry.memory.id in shown or entry.memory.group in shown) and not (
             entry.listed or matched >= settings.asked_again
@@ -391,9 +397,9 @@ def _likest(tokens: Collection[str], chosen: Sequence[Collection[str]], least: f
     return likest
 
 
-def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings) -> float:
+def _gate_shortfall(entry: _Pooled, matched: float, settings: RecallSettings, unrelated: float) -> float:
     """How much the best of the three signals lacks; 0 or less for what passes. What is asked for by its time does."""
     if entry.listed:
         return 0.0
-    cosine = -1.0 if entry.cosine is None else entry.cosine
+    cosine = -1.0 if entry.cosine is None else above(entry.cosine, unrelated)
     return min(settings.min_cosine - cosine, settings.min_matched - matched, settings.min_found - entry.in_context)
