@@ -255,7 +255,7 @@ def enough_are(written: Mapping[str, list[UUID]], wanted: int) -> bool:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(600):
         while True:
             if condition():
                 return
