@@ -48,6 +48,9 @@ _GOVERNED = 3
 _LONGEST_MIDDLE = 5
 """Words between two parts that change places, at most: "sold the mare to the"."""
 
+_LONGEST = 60
+"""Words of texts in which parts are looked for that change places, at most: longer ones tell several things."""
+
 _QUANTITIES = listed("one single several many few both dozen dozens most all lots couple plenty")
 
 
@@ -64,7 +67,7 @@ def counts_otherwise(draft: Statement, known: Statement) -> bool:
 
 def _exchanged(known: tuple[str, ...], draft: tuple[str, ...]) -> bool:
     """As the dog bit the miller, and the miller the dog; "in the pantry hangs the key" is but another order."""
-    if len(known) != len(draft) or known == draft or _ENGLISH.isdisjoint(known):
+    if len(known) != len(draft) or len(known) > _LONGEST or known == draft or _ENGLISH.isdisjoint(known):
         return False
     ends = [place for place, (one, other) in enumerate(zip(known, draft, strict=True)) if one != other]
     one, other = known[ends[0] : ends[-1] + 1], draft[ends[0] : ends[-1] + 1]

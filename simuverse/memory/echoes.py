@@ -118,13 +118,11 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
     own = tuple(word for word in draft.words if word not in _name_of(known.speaker) and word not in _JOINTS)
     if len(own) + len(draft.particulars) < FEWEST and set(draft.words) != set(known.words):
         return None
-    words = _words(known)
-    best = _best(own, words, table)
-    missing = _not_in(known.words, own)
+    words, each = tuple(dict.fromkeys(_words(known))), tuple(dict.fromkeys(own))
+    likeness_of = dict(zip(each, _best(each, words, table), strict=True))
+    missing = _not_in(tuple(dict.fromkeys(known.words)), each)
     telling = [
-        (word, likeness)
-        for word, likeness in zip(own, best, strict=True)
-        if missing or likeness >= FOREIGN or not tells_little(word)
+        (word, likeness_of[word]) for word in own if missing or likeness_of[word] >= FOREIGN or not tells_little(word)
     ]
     foreign = [word for word, likeness in telling if likeness < FOREIGN]
     return Echo(
@@ -132,7 +130,7 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
         cosine=cosine,
         foreign=len(foreign),
         replaced=_replaced(draft, known),
-        substitutes=bool(missing and _not_in(own, words, instead=True)) or says_otherwise(draft, known),
+        substitutes=bool(missing and _not_in(each, words, instead=True)) or says_otherwise(draft, known),
         confirms=draft.confirms,
         adds=_goes_on(draft, foreign),
     )
@@ -157,7 +155,8 @@ def _denies_other(draft: Statement, known: Statement) -> bool:
     if draft.negated != known.negated or bool(draft.denied) != bool(known.denied):
         return True
     own, others = (frozenset[str]().union(*one.denied) for one in (draft, known))
-    lifted = [scope for scope in known.denied if scope & draft.stems and not scope & own]
+    held = draft.stems
+    lifted = [scope for scope in known.denied if scope & held and not scope & own]
     return bool(lifted) or any(scope and not scope & others for scope in draft.denied)
 
 

@@ -7,6 +7,7 @@ Where they aren't told, less is known of a statement, and what is compared with 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -296,12 +297,14 @@ def _denies(text: str, spoken: tuple[str, ...]) -> bool:
 
 def _denied(spoken: tuple[str, ...]) -> tuple[frozenset[str], ...]:
     """The next words with a meaning, of each negation; where none follow, those before it."""
+    telling = [(place, stems(word)) for place, word in enumerate(spoken) if not _negates(word) and stems(word)]
+    places = [place for place, _ in telling]
     scopes: list[frozenset[str]] = []
     for place, word in enumerate(spoken):
         if _negates(word):
-            after = [stems(one) for one in spoken[place + 1 :] if not _negates(one) and stems(one)]
-            before = [stems(one) for one in spoken[:place] if not _negates(one) and stems(one)]
-            scopes.append(frozenset[str]().union(*(after[:_SCOPE] or before[-_SCOPE:])))
+            next_one = bisect(places, place)
+            near = telling[next_one : next_one + _SCOPE] or telling[max(next_one - _SCOPE, 0) : next_one]
+            scopes.append(frozenset[str]().union(*(held for _, held in near)))
     return tuple(scopes)
 
 

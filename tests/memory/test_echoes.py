@@ -201,3 +201,11 @@ async def test_it_is_the_same_in_any_script(text: str) -> None:
     assert found is not None
     assert found.is_sure()
     assert await echo("Greta bakes bread.", text) is None
+
+
+def test_thousands_of_words_and_denials_are_compared_as_a_few_are() -> None:
+    long = said("The mill, not the barn. " * 5_000, by="Mira")
+    longer = said("The mill, not the barn. " * 5_002, by="Mira")
+    found = compared(longer, long, cosine=1.0)
+    assert found is not None
+    assert (found.held, found.foreign, found.substitutes) == (1.0, 0, False)
