@@ -134,12 +134,11 @@ class Writer:
         return await self._read_any([*wanted, *near])
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
-        """Those that are there, be it without an index that knows of them."""
+        """Those that are there. Where few are missing they are looked for without an index too, one by one."""
         found = await self._read_indexed(ids)
         missing = [one for one in dict.fromkeys(ids) if one not in found]
-        for start in range(0, len(missing), _PARTS_AT_ONCE):
-            some = missing[start : start + _PARTS_AT_ONCE]
-            for one in await asyncio.gather(*map(self._read_by_place, some)):
+        if len(missing) <= _PARTS_AT_ONCE:
+            for one in await asyncio.gather(*map(self._read_by_place, missing)):
                 if one is not None:
                     found[one.entry.memory.id] = one
         return found
