@@ -97,7 +97,8 @@ def search(
         query = MemoryQuery(search_type=kind, text=text, filter=MemoryFilter(category=category))
         hits = await mind.search(query, limit=limit)
         lines = (report.hit_line(hit, mind.settings.zone) for hit in hits)
-        typer.echo(msgspec.json.encode(hits) if json else "\n".join(lines) or "nothing found")
+        data = [hit._asdict() for hit in hits]
+        typer.echo(msgspec.json.encode(data) if json else "\n".join(lines) or "nothing found")
 
     _with_mind(context, work)
 

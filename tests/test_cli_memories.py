@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simuverse.memory.records import Memory
+from simuverse.memory.records import Hit, Memory
 from tests.commands import Here
 
 STORE = ("memories", "sqlite:ada.db", "--embedder", "hashing")
@@ -47,6 +47,7 @@ def test_search_finds_by_words_and_meaning_and_leaves_no_mark(ada: Here) -> None
     assert ada(*STORE, "search", "ferry", "--type", "keyword").out.startswith("BM25 ")
     assert ada(*STORE, "search", "zeppelin", "--type", "keyword").out == "nothing found\n"
     assert found(ada, "search", "zeppelin", "--type", "keyword") == []
+    assert found(ada, "search", "ferry")[0].keys() == set(Hit._fields)
     assert found(ada, "list") == before
 
 
