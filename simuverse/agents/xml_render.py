@@ -25,7 +25,7 @@ _ILLEGAL = re.compile(ILLEGAL)
 
 
 def render_flashbacks(flashbacks: Sequence[Flashback], zone: tzinfo = UTC) -> str:
-    """What comes to mind: recollections quoted with time and source, never an id."""
+    """What comes to mind: recollections quoted with time and source, what is past with the end of it; never an id."""
     root = etree.Element("flashbacks")
     if not flashbacks:
         root.text = "Nothing comes to mind."
@@ -35,6 +35,7 @@ def render_flashbacks(flashbacks: Sequence[Flashback], zone: tzinfo = UTC) -> st
         _add(element, "summary", in_one_line(_legal(memory.summary)), keep=True)
         _add(element, "category", memory.category)
         _add(element, "time", _minutes(memory.created_at, zone))
+        _add(element, "held_until", "" if memory.superseded_at is None else _minutes(memory.superseded_at, zone))
         _add(element, "source", _source(memory.provenance))
         vital = memory.critical_information
         _add(element, "critical_information", in_one_line(_legal(vital)), keep=vital != "")

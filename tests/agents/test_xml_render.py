@@ -71,6 +71,13 @@ def flashback(
     )
 
 
+def test_a_flashback_of_what_is_past_says_until_when_it_held() -> None:
+    now = flashback("Per lives on the island.")
+    past = replace(now, memory=now.memory.superseded(by=UUID(int=9), at=datetime(2026, 5, 1, 10, tzinfo=UTC)))
+    assert "<held_until>2026-05-01T10:00Z</held_until>" in render_flashbacks([past])
+    assert "held_until" not in render_flashbacks([now])
+
+
 QUAY = Observation(
     turn="turn-17",
     time=AT,
