@@ -29,13 +29,19 @@ unit: .venv/installed
 
 test: check unit
 
-# Half an hour or more. WEAVIATE=weaviate:http://localhost:8080 measures that server beside SQLite.
+# An hour or more. WEAVIATE=weaviate:http://localhost:8080 measures that server beside SQLite, DATA=DIR dialogues of
+# your own beside the program's.
+DIALOGUES = $(if $(DATA),--data $(DATA))
 bench: .venv/installed .venv-peers/installed
 	$(BIN)/simuverse bench latency
-	$(BIN)/simuverse bench recall
+	$(BIN)/simuverse bench recall $(DIALOGUES) --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/recall.json
+	$(BIN)/simuverse bench silence $(DIALOGUES) --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/silence.json
 	$(BIN)/simuverse bench changes
+	$(BIN)/simuverse bench time
+	$(BIN)/simuverse bench hygiene
 	$(BIN)/simuverse bench depth --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/depth.json
 	$(BIN)/simuverse bench importance --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/importance.json
+	$(BIN)/python -m benchmarks.embedders $(DIALOGUES) --json benchmarks/results/embedders.json
 	$(BIN)/python -m benchmarks.start --json benchmarks/results/start.json
 	$(BIN)/python -m benchmarks.growth --json benchmarks/results/growth.json $(if $(WEAVIATE),--weaviate $(WEAVIATE))
 	$(BIN)/python -m benchmarks.peers.run --json benchmarks/results/peers.json

@@ -97,12 +97,68 @@ def _importance(measured: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+_SHOWN = ("all", "multi-hop")
+"""Categories that stand in the page; the command prints all."""
+
+
+def _recall(measured: Mapping[str, Any]) -> str:
+    lines = [
+        "| questions | setting | category | n | at 5 | at 10 | whole evidence at 10 | MRR | p50 ms |",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for one in measured["measured"]:
+        for row in one["categories"]:
+            if row["category"] in _SHOWN:
+                at_5, at_10, all_at_10, mrr = (
+                    f"{100 * row[name]['mean']:.1f}" for name in ("at_5", "at_10", "all_at_10", "mrr")
+                )
+                low, high = (f"{100 * row['at_10'][name]:.1f}" for name in ("low", "high"))
+                lines.append(
+                    f"| {one['source']} | {one['setting']} | {row['category']} | {row['questions']} | {at_5} "
+                    f"| {at_10} ({low} to {high}) | {all_at_10} | {mrr} | {one['p50_ms']:.1f} |"
+                )
+    return "\n".join(lines)
+
+
+def _silence(measured: Mapping[str, Any]) -> str:
+    lines = [
+        "| questions | sure from | answers kept | own | foreign | far | area |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for one in measured["sources"]:
+        for row in one["curve"]:
+            shares = " | ".join(f"{100 * row[name]:.1f}" for name in ("kept", "own", "foreign", "far"))
+            lines.append(f"| {one['source']} | {row['min_sure']:g} | {shares} | {one['area']:.3f} |")
+    return "\n".join(lines)
+
+
+def _embedders(measured: Mapping[str, Any]) -> str:
+    lines = [
+        "| embedder | version | numbers | MB | texts a second | questions | setting | category | at 5 | at 10 "
+        "| whole evidence at 10 |",
+        "|---|---|--:|--:|--:|---|---|---|--:|--:|--:|",
+    ]
+    for one in measured["embedders"]:
+        of = f"| {one['name']} | {one['version']} | {one['dimension']} | {one['megabytes']:.0f} "
+        of += f"| {one['texts_a_second']:,.0f} "
+        for row in one["recall"]:
+            if row["category"] in _SHOWN:
+                lines.append(
+                    f"{of}| {row['source']} | {row['setting']} | {row['category']} | {row['at_5']:.1f} "
+                    f"| {row['at_10']:.1f} | {row['all_at_10']:.1f} |"
+                )
+    return "\n".join(lines)
+
+
 TABLES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "peers": peers_table,
     "start": _start,
     "growth": _growth,
     "depth": _depth,
     "importance": _importance,
+    "recall": _recall,
+    "silence": _silence,
+    "embedders": _embedders,
 }
 
 
