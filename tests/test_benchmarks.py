@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from urllib.error import HTTPError
@@ -12,11 +14,13 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pytest
 
+import benchmarks
 from benchmarks import report
 from benchmarks.peers import simuverse_recall, worker
 from benchmarks.peers.embeddings_address import embeddings_address
 from benchmarks.peers.peer import PEERS, Place
 from benchmarks.plot import Line, plot
+from benchmarks.stamp import stamped
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 
 TEXTS = ["The kettle is blue.", "A goat ate the map.", "We rowed to the island."]
@@ -107,3 +111,11 @@ def test_every_table_of_the_page_has_its_place() -> None:
     for name in report.TABLES:
         assert f"<!-- {name} -->" in text
         assert f"<!-- /{name} -->" in text
+
+
+def test_what_is_kept_of_a_run_names_no_place_on_the_machine() -> None:
+    kept = stamped({"store": "SQLite /home/ada/bench.db", "measured": [1]})
+    assert (kept["store"], kept["measured"], kept["cores"]) == ("SQLite", [1], os.cpu_count())
+    assert "store" not in stamped({"measured": []})
+    for file in (Path(benchmarks.__file__).parent / "results").glob("*.json"):
+        assert not re.search(r'"[^"]*(?<![\w.])/\w+/', file.read_text()), file

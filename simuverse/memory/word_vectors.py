@@ -18,6 +18,9 @@ from simuverse.memory.embedding import Vectors
 CACHED_WORDS = 20_000
 """Words kept before all are let go, 20 MB at 256 numbers each: about what a person uses."""
 
+_ROOM = 2_000
+"""Rows beyond that: more new words than one recall ever brings."""
+
 CACHED_TEXTS = 16_384
 """The same for texts, some 5 MB: as many as memories whose tokens are kept."""
 
@@ -64,7 +67,7 @@ class WordVectors(ABC):
             first, end = len(self._row_of), len(self._row_of) + len(new)
             vectors = self.look_up(new)
             if len(self._kept) < end:  # pages that nothing was written to take no memory
-                more = np.zeros((max(end, CACHED_WORDS + 2_000) - first, vectors.shape[1]), dtype=np.float32)
+                more = np.zeros((max(end, CACHED_WORDS + _ROOM) - first, vectors.shape[1]), dtype=np.float32)
                 self._kept = np.concatenate([self._kept[:first], more]) if first else more
             self._kept[first:end] = vectors
             self._row_of.update(zip(new, range(first, end), strict=True))
