@@ -20,6 +20,7 @@ from importlib import import_module
 from itertools import chain, pairwise
 from typing import Protocol, cast
 
+from simuverse.memory.caches import until_erased
 from simuverse.memory.languages import LATIN, OTHER
 from simuverse.memory.records import Memory
 
@@ -119,6 +120,8 @@ class _Telling(dict[str, bool]):
 
 
 _telling = cache(_Telling)
+until_erased(content_words.cache_clear)
+until_erased(_telling.cache_clear)
 
 
 def language_of(text: str) -> str:
@@ -154,6 +157,9 @@ def _indexed(text: str) -> tuple[str, ...]:
             known = set(own)
             found.extend(token for token in bare if token not in known)
     return tuple(found)
+
+
+until_erased(_indexed.cache_clear)
 
 
 def search_text(memory: Memory) -> str:
@@ -237,6 +243,9 @@ def _word_tokens(word: str, language: str) -> tuple[str, ...]:
 @lru_cache(maxsize=_CACHED_WORDS)
 def _cached_tokens(word: str, language: str) -> tuple[str, ...]:
     return _tokens_of(word, language)
+
+
+until_erased(_cached_tokens.cache_clear)
 
 
 def _tokens_of(word: str, language: str) -> tuple[str, ...]:

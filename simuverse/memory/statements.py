@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from simuverse.memory.analysis import content_words, tokens
+from simuverse.memory.caches import until_erased
 from simuverse.memory.records import Memory, Source
 
 _CACHED = 16_384
@@ -322,3 +323,7 @@ def _names(text: str) -> frozenset[str]:
         if (inside or addressed) and word[:1].isupper() and tokens(word) and particular(word.casefold()) is None:
             found.add(word.casefold())
     return frozenset(found)
+
+
+until_erased(said.cache_clear)
+until_erased(_stems.cache_clear)

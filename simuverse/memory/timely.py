@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 
+from simuverse.memory.caches import until_erased
 from simuverse.memory.records import IMPORTANCE_MAX, IMPORTANCE_MIN, Memory, MemoryFilter, MemoryQuery
 from simuverse.memory.store import MemoryCollection
 from simuverse.memory.time_asked import TimeAsked, TimeUse
@@ -107,3 +108,6 @@ def _spoken(text: str, now: datetime, zone: tzinfo) -> tuple[Window, ...]:
     return tuple(
         time.window for forward in (False, True) for time in times_spoken(text, now=now, zone=zone, forward=forward)
     )
+
+
+until_erased(_spoken.cache_clear)

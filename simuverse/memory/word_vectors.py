@@ -8,11 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simuverse.memory.analysis import content_words
+from simuverse.memory.caches import until_erased
 from simuverse.memory.embedding import Vectors
 
 CACHED_WORDS = 20_000
@@ -35,6 +37,11 @@ class WordVectors(ABC):
         self._row_of: dict[str, int] = {}
         self._kept: Vectors = np.zeros((0, 0), dtype=np.float32)
         self._rows_of: dict[str, WordRows] = {}
+        _all.add(self)
+
+    def let_go(self) -> None:
+        """Of all words and texts."""
+        self._row_of, self._rows_of = {}, {}
 
     @abstractmethod
     def look_up(self, words: Sequence[str]) -> Vectors:
@@ -58,8 +65,7 @@ class WordVectors(ABC):
 
     def _make_room(self) -> None:
         if len(self._row_of) >= CACHED_WORDS or len(self._rows_of) >= CACHED_TEXTS:
-            self._row_of.clear()
-            self._rows_of.clear()
+            self.let_go()
 
     def _keep(self, words: Iterable[str]) -> None:
         new = [word for word in dict.fromkeys(words) if word not in self._row_of]
@@ -71,3 +77,14 @@ class WordVectors(ABC):
                 self._kept = np.concatenate([self._kept[:first], more]) if first else more
             self._kept[first:end] = vectors
             self._row_of.update(zip(new, range(first, end), strict=True))
+
+
+_all: WeakSet[WordVectors] = WeakSet()
+
+
+def _let_go() -> None:
+    for one in list(_all):
+        one.let_go()
+
+
+until_erased(_let_go)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from simuverse.memory.analysis import query_terms
+from simuverse.memory.analysis import content_words, query_terms
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.capacity import Capacity
 from simuverse.memory.clock import ManualClock
@@ -66,6 +66,17 @@ async def test_every_change_is_undone_to_the_same_bytes(store: MemoryStore) -> N
         await another.undo()
     assert await exported(pool.collection) == before
     assert await found(pool, "chest") == ["A chest in the oak."]
+
+
+async def test_erasing_empties_the_caches_of_this_process(store: MemoryStore) -> None:
+    pool, _ = await opened(store)
+    box = await pool.keep(BOX)
+    content_words(BOX)
+    await pool.collection.erase([box.id])
+    assert content_words.cache_info().currsize == 0
+    content_words(BOX)
+    await store.erase("Jade")
+    assert content_words.cache_info().currsize == 0
 
 
 async def test_an_erased_memory_and_its_history_are_nowhere_on_the_server(store: MemoryStore) -> None:

@@ -81,6 +81,11 @@ class WordLlamaEmbedder(WordVectors):
         """See :meth:`WordVectors.look_up`."""
         return self._embed(words)
 
+    def let_go(self) -> None:
+        """See :meth:`WordVectors.let_go`; also of the pieces that texts were cut into."""
+        super().let_go()
+        self._pieces_of.cache_clear()
+
     async def aclose(self) -> None:
         pass
 

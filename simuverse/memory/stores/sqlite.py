@@ -17,6 +17,7 @@ from typing import Self, TypeVar
 from uuid import UUID
 
 from simuverse.errors import StoreUnavailable
+from simuverse.memory.caches import let_go
 from simuverse.memory.clock import require_aware
 from simuverse.memory.records import NO_FILTER, Hit, Memory, MemoryFilter
 from simuverse.memory.store import Entry, SearchRequest
@@ -84,7 +85,9 @@ class SQLiteStore:
         return await self.run(lambda database: database.owners())
 
     async def erase(self, owner: str) -> bool:
-        return await self.run(lambda database: database.erase_owner(owner))
+        erased = await self.run(lambda database: database.erase_owner(owner))
+        let_go()
+        return erased
 
     async def aclose(self) -> None:
         """Waits for what is under way. Closing twice does nothing."""
@@ -155,7 +158,9 @@ class SQLiteCollection:
         return await self._store.run(lambda database: database.forget(self._id, ids, at))
 
     async def erase(self, ids: Sequence[UUID]) -> int:
-        return await self._store.run(lambda database: database.erase(self._id, ids))
+        erased = await self._store.run(lambda database: database.erase(self._id, ids))
+        let_go()
+        return erased
 
     async def count(self, *, filter: MemoryFilter = NO_FILTER) -> int:
         return await self._store.run(lambda database: database.count(self._id, filter))

@@ -21,6 +21,7 @@ import numpy as np
 
 from simuverse.errors import StoreRefused
 from simuverse.memory.analysis import search_text
+from simuverse.memory.caches import until_erased
 from simuverse.memory.records import Hit, Memory, MemoryFilter
 from simuverse.memory.store import CONTEXT, Entry, SearchRequest
 from simuverse.memory.stores.owner_index import BETWEEN_TEXTS, IndexedMemory, OwnerIndex, microseconds
@@ -64,6 +65,9 @@ def _decoded(record: str) -> Memory:
     return _RECORD.decode(record)
 
 
+until_erased(_decoded.cache_clear)
+
+
 class SQLiteDatabase:
     """All methods block; owners are given by the number that :meth:`owner_id` returns."""
 
@@ -104,7 +108,6 @@ class SQLiteDatabase:
                 self._connection.execute("DELETE FROM memories WHERE owner_id = ?", (owner_id,))
                 self._connection.execute("DELETE FROM owners WHERE owner_id = ?", (owner_id,))
                 self._indexes.pop(owner_id, None)
-        _decoded.cache_clear()
         self._empty_log()
         return owner_id is not None
 
@@ -208,7 +211,6 @@ class SQLiteDatabase:
             )
             self._connection.execute("UPDATE owners SET erasures = erasures + 1 WHERE owner_id = ?", (owner_id,))
             self._renew_contexts(owner_id, found.values())
-        _decoded.cache_clear()
         self._empty_log()
         return len(found)
 

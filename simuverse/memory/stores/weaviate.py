@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
+from simuverse.memory.caches import let_go
 from simuverse.memory.clock import require_aware
 from simuverse.memory.records import NO_FILTER, Hit, Memory, MemoryFilter
 from simuverse.memory.store import Entry, SearchRequest
@@ -115,6 +116,7 @@ class WeaviateStore:
         gone = await self._layout.erase(owner)
         if gone is not None:
             self._shared.pop(gone, None)
+        let_go()
         return gone is not None
 
     async def aclose(self) -> None:
@@ -247,6 +249,7 @@ class WeaviateCollection:
         async with self._one_change_at_a_time:
             before = await self._writer.read(ids)
             await self._writer.write(before, {}, erased=before.keys())
+        let_go()
         return len(before)
 
     async def count(self, *, filter: MemoryFilter = NO_FILTER) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 
 from simuverse.errors import StoreCorrupt
 from simuverse.memory.analysis import query_terms, search_text
+from simuverse.memory.caches import until_erased
 from simuverse.memory.records import Memory, MemoryFilter
 from simuverse.memory.store import Entry, Vector
 from simuverse.memory.stores.owner_index import microseconds
@@ -110,6 +111,9 @@ class Stored:
 @lru_cache(maxsize=KEPT)
 def _decoded(record: str) -> Memory:
     return _RECORD.decode(record)
+
+
+until_erased(_decoded.cache_clear)
 
 
 def memory_of(found: Object[Any, Any]) -> Memory:

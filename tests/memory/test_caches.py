@@ -1,0 +1,48 @@
+"""What was erased is in no cache of the process either."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from simuverse.memory.analysis import content_words
+from simuverse.memory.caches import let_go
+from simuverse.memory.embedding import Vectors
+from simuverse.memory.stores.sqlite import SQLiteStore
+from simuverse.memory.word_vectors import WordVectors
+from tests.contracts.memory_reference import DIMENSION, entry
+from tests.contracts.memory_store import EMBEDDER
+
+
+class Table(WordVectors):
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked_up: list[str] = []
+
+    def look_up(self, words: Sequence[str]) -> Vectors:
+        self.looked_up += words
+        return np.ones((len(words), 1), dtype=np.float32)
+
+
+def test_a_table_of_words_looks_up_again_what_it_let_go_of() -> None:
+    table = Table()
+    table.content(["the kite"])
+    table.content(["the kite"])
+    assert table.looked_up == ["kite"]
+    let_go()
+    table.content(["the kite"])
+    assert table.looked_up == ["kite", "kite"]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_erasing_a_memory_or_all_of_an_agent_empties_them(whole: bool) -> None:
+    store = await SQLiteStore.open(None, embedder_name=EMBEDDER, dimension=DIMENSION)
+    collection, one = await store.collection("Jade"), entry("The safe opens with 4711.")
+    await collection.add([one])
+    content_words(one.memory.summary)
+    assert content_words.cache_info().currsize > 0
+    await (store.erase("Jade") if whole else collection.erase([one.memory.id]))
+    assert content_words.cache_info().currsize == 0
+    await store.aclose()
