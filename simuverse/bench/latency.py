@@ -22,6 +22,7 @@ from simuverse.bench.invented_texts import InventedTexts
 from simuverse.bench.timing import Spread, process_mb, spread, timed, write_speed
 from simuverse.errors import UsageError
 from simuverse.memory.analysis import query_terms
+from simuverse.memory.caches import let_go
 from simuverse.memory.embedding import Embedder, Vectors
 from simuverse.memory.recall import RecallSettings, recall
 from simuverse.memory.records import MemoryQuery, SearchType
@@ -41,7 +42,8 @@ class SizeLatency:
     """What was measured with ``size`` memories.
 
     Args:
-        recall: embedding, search and ranking of one hybrid query.
+        recall: embedding, search and ranking of one hybrid query, in the process that wrote the memories.
+        fresh: the same where no text was looked at before, as after a start or an erasure.
         embed, search: those parts of it alone.
         at_once: a recall while three others are under way.
         matrix, fts: the bare work, in memory.
@@ -54,6 +56,7 @@ class SizeLatency:
 
     size: int
     recall: Spread
+    fresh: Spread
     embed: Spread
     search: Spread
     at_once: Spread
@@ -160,6 +163,8 @@ async def _measure_size(
     at_once = await timed(questions, recall_one, at_once=AGENTS)
     embed_times = await timed(questions, lambda question: embedder.embed([question], kind="query"))
     searched = await timed(requests, collection.search)
+    let_go()
+    fresh = await timed(questions, recall_one)
     on_progress(f"{size} memories: the bare work")
     bare = parts.bare_calls(collection)
     by_client: ClientLatency | None = None
@@ -172,6 +177,7 @@ async def _measure_size(
     return SizeLatency(
         size=size,
         recall=spread(recalled),
+        fresh=spread(fresh),
         embed=spread(embed_times),
         search=spread(searched),
         at_once=spread(at_once),

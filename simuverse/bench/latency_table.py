@@ -12,7 +12,7 @@ def latency_table(measured: Sequence[Latency]) -> str:
     measured: of one or more stores, with the same sizes.
     """
     first = measured[0]
-    columns = ("recall", "4 at once", "embed", "search", "matrix", "FTS5")
+    columns = ("recall", "fresh", "4 at once", "embed", "search", "matrix", "FTS5")
     head = "".join(f" {name:>15}" for name in columns)
     lines = [
         *(f"store {number}: {one.store}" for number, one in enumerate(measured, start=1)),
@@ -41,7 +41,7 @@ def latency_table(measured: Sequence[Latency]) -> str:
 
 
 def _row(number: int, size: SizeLatency) -> str:
-    spreads = (size.recall, size.at_once, size.embed, size.search, size.matrix, size.fts)
+    spreads = (size.recall, size.fresh, size.at_once, size.embed, size.search, size.matrix, size.fts)
     times = " ".join(_times(spread.p50, spread.p95) for spread in spreads)
     memory = "" if size.memory_mb is None else f"{size.memory_mb:.0f}"
     return (

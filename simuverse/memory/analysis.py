@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
@@ -223,13 +224,10 @@ def _votes() -> dict[str, tuple[str, ...]]:
 
 def _language(words: Sequence[str]) -> str:
     """The one language with the most function words in the text, at least two; else the default."""
-    votes = _votes()
-    count: dict[str, int] = {}
-    for word in words:
-        for language in votes.get(word, ()):
-            count[language] = count.get(language, 0) + 1
-    if not count:
+    votes = [*filter(None, map(_votes().get, words))]
+    if len(votes) < _MIN_VOTES:
         return DEFAULT_LANGUAGE
+    count = Counter(chain.from_iterable(votes))
     most = max(count.values())
     leaders = [language for language, number in count.items() if number == most]
     return leaders[0] if most >= _MIN_VOTES and len(leaders) == 1 else DEFAULT_LANGUAGE

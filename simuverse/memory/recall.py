@@ -138,11 +138,13 @@ class _Pooled(NamedTuple):
     @property
     def best(self) -> _Found:
         """The query that it fits best, the first of several."""
-        return max(self.found, key=lambda found: found.relevance)
+        return self.found[0] if len(self.found) == 1 else max(self.found, key=lambda found: found.relevance)
 
     @property
     def cosine(self) -> float | None:
         """The best of the queries; None where none compared meanings."""
+        if len(self.found) == 1:
+            return self.found[0].cosine
         return max((found.cosine for found in self.found if found.cosine is not None), default=None)
 
     @property

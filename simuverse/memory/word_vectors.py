@@ -1,13 +1,15 @@
 """Vectors of single words, for an embedder that keeps a table of them.
 
 Those looked up are kept, and so is which words a text is made of: a recall compares the same memories turn after turn.
+What is embedded to be stored is noted then, while nobody waits, and not when a turn does.
 """
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from weakref import WeakSet
 
 import numpy as np
@@ -25,6 +27,12 @@ _ROOM = 2_000
 
 CACHED_TEXTS = 16_384
 """The same for texts, some 5 MB: as many as memories whose tokens are kept."""
+
+NOTED_WORDS, NOTED_TEXTS = 3 * CACHED_WORDS // 4, 3 * CACHED_TEXTS // 4
+"""Of these, what is noted ahead at most: the rest is for what is really compared."""
+
+_NOTED_AT_ONCE = 64
+"""Texts noted before others get a turn: some 2 ms."""
 
 WordRows = NDArray[np.intp]
 """Of a text's content words in their order, repeats kept: the row of each among the vectors kept."""
@@ -53,14 +61,27 @@ class WordVectors(ABC):
         self._keep(words)
         return self._kept[[self._row_of[word] for word in words]]
 
+    async def note(self, texts: Sequence[str]) -> None:
+        """Of texts that will be compared later, looks up the words now, as long as there is room."""
+        for start in range(0, len(texts), _NOTED_AT_ONCE):
+            if len(self._row_of) >= NOTED_WORDS or len(self._rows_of) >= NOTED_TEXTS:
+                return
+            if start:
+                await asyncio.sleep(0)
+            self.content(texts[start : start + _NOTED_AT_ONCE])
+
     def content(self, texts: Sequence[str]) -> tuple[list[WordRows], Vectors]:
         """Of each text the rows of its content words, and the vectors that these are rows of."""
         self._make_room()
         new = {text: content_words(text) for text in texts if text not in self._rows_of}
         if new:
-            self._keep(chain.from_iterable(new.values()))
-            for text, words in new.items():
-                self._rows_of[text] = np.fromiter(map(self._row_of.__getitem__, words), np.intp, len(words))
+            words = [*chain.from_iterable(new.values())]
+            self._keep(words)
+            rows = np.fromiter(map(self._row_of.__getitem__, words), np.intp, len(words))
+            ends = accumulate(map(len, new.values()), initial=0)
+            self._rows_of.update(
+                (text, rows[start:end]) for text, (start, end) in zip(new, pairwise(ends), strict=True)
+            )
         return [self._rows_of[text] for text in texts], self._kept
 
     def _make_room(self) -> None:

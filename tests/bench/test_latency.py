@@ -24,7 +24,7 @@ async def test_every_size_is_measured_beside_the_bare_work_and_leaves_nothing(
     assert (measured.store, measured.embedder) == (store.description, embedder.name)
     assert [size.size for size in measured.sizes] == [1, 150]
     for size in measured.sizes:
-        for spread in (size.recall, size.at_once, size.embed, size.search, size.matrix, size.fts):
+        for spread in (size.recall, size.fresh, size.at_once, size.embed, size.search, size.matrix, size.fts):
             assert 0 < spread.p50 <= spread.p95
         assert size.ratio_p50 == pytest.approx(size.recall.p50 / (size.matrix.p50 + size.fts.p50))
         assert size.first_search > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,6 +35,31 @@ def test_a_table_of_words_looks_up_again_what_it_let_go_of() -> None:
     let_go()
     table.content(["the kite"])
     assert table.looked_up == ["kite", "kite"]
+
+
+async def test_what_is_noted_ahead_is_not_looked_up_when_it_is_compared() -> None:
+    table = Table()
+    await table.note(["the kite", "the ball"])
+    assert table.looked_up == ["kite", "ball"]
+    table.content(["the ball", "the kite"])
+    assert table.looked_up == ["kite", "ball"]
+
+
+async def test_noting_ahead_gives_way_and_ends_where_the_room_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simuverse.memory.word_vectors.NOTED_TEXTS", 100)
+    table, turns = Table(), 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.ensure_future(others())
+    await table.note([f"kite{number}x" for number in range(300)])
+    beside.cancel()
+    assert turns > 0
+    assert len(table.looked_up) == 128
 
 
 @pytest.mark.parametrize("whole", [False, True])

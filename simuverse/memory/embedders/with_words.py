@@ -31,7 +31,10 @@ class WithWords(WordVectors):
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
         """See :meth:`Embedder.embed`."""
-        return await self._sentences.embed(texts, kind=kind)
+        vectors = await self._sentences.embed(texts, kind=kind)
+        if kind == "document":
+            await self.note(texts)
+        return vectors
 
     def look_up(self, words: Sequence[str]) -> Vectors:
         """See :meth:`WordVectors.look_up`."""

@@ -68,18 +68,21 @@ class WordLlamaEmbedder(WordVectors):
         """
         return cls(*await asyncio.to_thread(_load))
 
-    async def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:  # noqa: ARG002
-        """See :meth:`Embedder.embed`; both kinds of text are the same to it, and so are capitals.
+    async def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        """See :meth:`Embedder.embed`; both kinds of text have the same vectors, and so are capitals.
 
         The table holds a word with a capital apart from the same without, further off than from many another word.
         """
         ready = checked(texts)
         # A question is done before a thread would have started.
-        return self._embed(ready) if len(ready) <= FEW else await asyncio.to_thread(self._embed, ready)
+        vectors = self._embed(ready) if len(ready) <= FEW else await asyncio.to_thread(self._embed, ready)
+        if kind == "document":
+            await self.note(texts)
+        return vectors
 
     def look_up(self, words: Sequence[str]) -> Vectors:
         """See :meth:`WordVectors.look_up`."""
-        return self._embed(words)
+        return self._embed(words, at_once=len(words))
 
     def let_go(self) -> None:
         """See :meth:`WordVectors.let_go`; also of the pieces that texts were cut into."""
@@ -89,14 +92,25 @@ class WordLlamaEmbedder(WordVectors):
     async def aclose(self) -> None:
         pass
 
-    def _embed(self, texts: Sequence[str]) -> Vectors:
+    def _embed(self, texts: Sequence[str], at_once: int = BATCH) -> Vectors:
         means = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), BATCH):
-            pieces = [self._pieces(text.lower()) for text in texts[start : start + BATCH]]
-            counts = np.array([len(ids) for ids in pieces])
-            totals = np.add.reduceat(self._table[list(chain.from_iterable(pieces))], np.cumsum(counts) - counts, axis=0)
-            means[start : start + BATCH] = totals / counts[:, np.newaxis]
+        for start in range(0, len(texts), at_once):
+            pieces = [self._pieces(text.lower()) for text in texts[start : start + at_once]]
+            means[start : start + at_once] = self._means(pieces)
         return unit_vectors(means, count=len(texts), dimension=self.dimension, embedder=self.name)
+
+    def _means(self, pieces: Sequence[Sequence[int]]) -> Vectors:
+        """Of each text's pieces, at least one. Texts of one length at once: sums over spans would take four times as
+        long."""
+        counts = np.fromiter(map(len, pieces), np.intp, len(pieces))
+        ids = np.fromiter(chain.from_iterable(pieces), np.intp, int(counts.sum()))
+        starts = np.cumsum(counts) - counts
+        means = np.empty((len(pieces), self.dimension), dtype=np.float32)
+        for count in set(counts.tolist()):
+            alike = np.flatnonzero(counts == count)
+            places = np.add.outer(starts[alike], np.arange(count))
+            means[alike] = self._table[ids[places]].sum(axis=1) / np.float32(count)
+        return means
 
     def _pieces(self, text: str) -> Sequence[int]:
         """Numbers of a text's word pieces. Each stretch between two spaces can be cut alone, where that is the same."""
