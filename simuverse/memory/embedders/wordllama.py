@@ -102,13 +102,14 @@ class WordLlamaEmbedder(WordVectors):
     def _means(self, pieces: Sequence[Sequence[int]]) -> Vectors:
         """Of each text's pieces, at least one. Texts of one length at once: sums over spans would take four times as
         long."""
-        counts = np.fromiter(map(len, pieces), np.intp, len(pieces))
-        ids = np.fromiter(chain.from_iterable(pieces), np.intp, int(counts.sum()))
+        lengths = [*map(len, pieces)]
+        counts = np.array(lengths)
+        ids = np.fromiter(chain.from_iterable(pieces), np.intp, sum(lengths))
         starts = np.cumsum(counts) - counts
         means = np.empty((len(pieces), self.dimension), dtype=np.float32)
-        for count in set(counts.tolist()):
+        for count in set(lengths):
             alike = np.flatnonzero(counts == count)
-            places = np.add.outer(starts[alike], np.arange(count))
+            places = starts[alike][:, np.newaxis] + np.arange(count)
             means[alike] = self._table[ids[places]].sum(axis=1) / np.float32(count)
         return means
 
