@@ -24,8 +24,9 @@ check: .venv/installed
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
+# Two at once, as many of the tests wait for a server or for a page.
 unit: .venv/installed
-	$(BIN)/pytest --cov --cov-report=term:skip-covered
+	$(BIN)/pytest --numprocesses 2 --dist worksteal --cov --cov-report=term:skip-covered
 
 test: check unit
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simuverse.memory.embedding import Vectors
-from simuverse.memory.word_vectors import WordVectors
+from simuverse.memory.word_vectors import WordRows, WordVectors
 
 SAME = 0.99
 """Nearness from which two words are one: the rest are rounding errors."""
@@ -32,13 +32,22 @@ def nearness(query: str, texts: Sequence[str], table: WordVectors) -> Nearness |
     holding = [place for place, rows in enumerate(found) if len(rows)]
     if not len(asked) or not holding:
         return None
-    distinct, columns = np.unique(np.concatenate(found), return_inverse=True)
-    wanted = np.sort(np.unique(asked, return_index=True)[1])
-    likeness = _likeness(vectors[distinct], vectors[asked[wanted]])
+    distinct, columns = _distinct(np.concatenate(found))
+    likeness = _likeness(vectors[distinct], vectors[_distinct(asked)[0]])
     starts = np.cumsum([0, *(len(found[place]) for place in holding[:-1])])
-    near = np.zeros((len(texts), len(wanted)))
+    near = np.zeros((len(texts), likeness.shape[1]))
     near[holding] = np.maximum.reduceat(likeness.take(columns, axis=0), starts, axis=0)
     return np.clip(near, 0.0, 1.0)
+
+
+def _distinct(rows: WordRows) -> tuple[WordRows, WordRows]:
+    """Each row once and where it is met first, then the place of each among these.
+
+    What a product rounds to depends on the order, and the rows' own depends on what was looked up before.
+    """
+    distinct, firsts, places = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    return distinct[order], np.argsort(order)[places]
 
 
 def _likeness(words: Vectors, wanted: Vectors) -> Vectors:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from simuverse.bench.invented_texts import InventedTexts
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 from simuverse.memory.embedding import Vectors, unit_vectors
 from simuverse.memory.nearness import nearness, rarity
@@ -69,6 +70,22 @@ async def test_words_looked_up_again_are_the_same_however_many_were_looked_up(
     assert many.shape == (5, wordllama.dimension)
     assert many[2] @ tide == pytest.approx(1)
     assert many[4] @ tide == pytest.approx(1)
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 5, 8])
+async def test_nearness_is_the_same_to_the_last_bit_whatever_was_looked_up_before(
+    wordllama: WordLlamaEmbedder, words: int
+) -> None:
+    texts = InventedTexts(5).draw(81)
+    query = " ".join(texts.pop().split()[:words])
+    near = nearness(query, texts, wordllama)
+    for seed in range(5):
+        wordllama.let_go()
+        await wordllama.note(InventedTexts(seed).draw(40) + texts[::-1])
+        again = nearness(query, texts, wordllama)
+        assert near is not None
+        assert again is not None
+        assert (near == again).all()
 
 
 async def test_an_answer_that_shares_no_word_with_the_question_is_found(wordllama: WordLlamaEmbedder) -> None:
