@@ -36,6 +36,7 @@ def relative_score_fusion(
     keyword: Sequence[tuple[Document, float]],
     alpha: float,
     order: Callable[[Document], object] = str,
+    limit: int | None = None,
 ) -> list[Fused[Document]]:
     """All documents of both legs, best first; a leg that doesn't hold a document adds 0 to it.
 
@@ -49,6 +50,7 @@ def relative_score_fusion(
         alpha: weight of the semantic leg, 0 to 1; the keyword leg has the rest. A leg without weight takes no part, so
             what it alone holds is left out.
         order: what sorts ids as their text would, where that isn't their own text.
+        limit: how many are wanted, 0 or more; None for all.
 
     Raises:
         ValueError: ``alpha`` is outside 0 to 1, or a leg holds an id twice.
@@ -78,4 +80,4 @@ def relative_score_fusion(
             if end - start > 1:
                 ranked[start:end] = sorted(ranked[start:end], key=by_raw_value)
             start, best = end, score
-    return list(starmap(Fused, ranked))
+    return list(starmap(Fused, ranked[:limit]))

@@ -32,7 +32,7 @@ class Signs(NamedTuple):
         found: the best hit's BM25 read in context as a share of what the query's words could reach, 0 to 1.
         held: the share of the query's words that the best memory holds, each by its nearest word, rare ones counting
             more; where the embedder has no table of words, of the words as they are written; 0 to 1.
-        cosines: of the memories it found, best ranked first; -1 to 1.
+        cosines: of the memories it found, best ranked first, :data:`FIRST` or more if there are; -1 to 1.
         agreed: the relevance of the one ranked first, 0 to 1: all of it where every signal puts the same one first.
     """
 

@@ -45,9 +45,12 @@ def _distinct(rows: WordRows) -> tuple[WordRows, WordRows]:
 
     What a product rounds to depends on the order, and the rows' own depends on what was looked up before.
     """
-    distinct, firsts, places = np.unique(rows, return_index=True, return_inverse=True)
-    order = np.argsort(firsts)
-    return distinct[order], np.argsort(order)[places]
+    met = np.arange(len(rows))
+    place_of = np.empty(rows.max() + 1, dtype=np.intp)
+    place_of[rows[::-1]] = met[::-1]  # the last one given stays: the first that is met
+    distinct = rows[place_of[rows] == met]
+    place_of[distinct] = met[: len(distinct)]
+    return distinct, place_of[rows]
 
 
 def _likeness(words: Vectors, wanted: Vectors) -> Vectors:

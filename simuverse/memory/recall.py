@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from simuverse.memory import timely
 from simuverse.memory.analysis import matched_share, memory_tokens, tokens
 from simuverse.memory.background import above, background
 from simuverse.memory.embedding import Embedder
-from simuverse.memory.gate import MANY, Signs, least_sureness
+from simuverse.memory.gate import FIRST, MANY, Signs, least_sureness
 from simuverse.memory.hygiene import ALIKE, differing_figures, likeness
 from simuverse.memory.nearness import Nearness, most_held, nearness
 from simuverse.memory.records import (
@@ -284,10 +285,11 @@ def _unsure(
         if one.query.search_type is not SearchType.HYBRID or one.listed:
             continue
         found = [(entry, hit) for entry in ranked for hit in entry.found if hit.query == number]
+        cosines = (hit.cosine for _, hit in found if hit.cosine is not None)
         signs = Signs(
             found=max(map(_share, one.in_context), default=0.0),
             held=one.held if one.held is not None else _held(one.terms, [entry for entry, _ in found[:MANY]]),
-            cosines=[above(hit.cosine, unrelated) for _, hit in found if hit.cosine is not None],
+            cosines=[above(one, unrelated) for one in islice(cosines, FIRST)],
             agreed=found[0][1].relevance if found else 0.0,
         )
         sure = 0.0 if asks_nothing(one.query.keyword_text) else signs.sureness

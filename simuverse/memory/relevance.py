@@ -24,7 +24,7 @@ Words that were hardly found mislead: BM25 counts by a ramp, from nothing where 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import NamedTuple, overload
@@ -147,15 +147,15 @@ def relevance(
     """
     if not evidence:
         return Relevances([], {})
-    bm25 = _column(one.bm25 for one in evidence)
-    cosine = _column(-1.0 if one.cosine is None else one.cosine for one in evidence)
+    words, words_in_context, cosines, speakers, episodes, positions = zip(*evidence, strict=True)
+    bm25, cosine = np.array(words), np.array([-1.0 if one is None else one for one in cosines])
     trust = _ramp(bm25.max() / reach, weights) if reach > 0 else 0.0
-    places = _Places([one.episode for one in evidence], [one.position for one in evidence])
+    places = _Places(episodes, positions)
     signals = {
-        "context": trust * _stretched(_column(one.context_bm25 for one in evidence)),
+        "context": trust * _stretched(np.array(words_in_context)),
         "meaning": _stretched(cosine),
         "meaning_around": _stretched(cosine + places.beside(np.maximum(cosine, 0.0)) / 2),
-        "speaker": _column(one.speaker_named for one in evidence),
+        "speaker": np.array(speakers, dtype=np.float64),
     }
     if near is None:
         signals["words"] = trust * _stretched(bm25)
@@ -236,7 +236,3 @@ class _Places:
         at = np.zeros((self._places + 1, *values.shape[1:]))
         np.maximum.at(at, self._number_of, values)
         return np.asarray(at[self._steps[step]], dtype=np.float64)
-
-
-def _column(values: Iterable[float]) -> Column:
-    return np.fromiter(values, dtype=np.float64)

@@ -148,7 +148,7 @@ def reference_search(entries: Sequence[Entry], request: SearchRequest) -> list[H
             keyword_rank=keyword_rank.get(fused.id),
             fused=fused.score,
         )
-        for fused in relative_score_fusion(semantic=semantic, keyword=keyword, alpha=alpha)[: request.limit]
+        for fused in relative_score_fusion(semantic=semantic, keyword=keyword, alpha=alpha, limit=request.limit)
     ]
 
 

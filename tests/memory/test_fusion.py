@@ -56,6 +56,11 @@ def test_two_empty_legs_give_nothing() -> None:
     assert relative_score_fusion(semantic=[], keyword=[], alpha=0.5) == []
 
 
+def test_no_more_than_the_limit_come_back() -> None:
+    ranked = relative_score_fusion(semantic=[(A, 0.9), (B, 0.1)], keyword=[], alpha=0.5, limit=1)
+    assert [one.id for one in ranked] == [A]
+
+
 def test_equal_scores_are_ordered_by_bm25_before_cosine_and_then_by_id() -> None:
     assert [f.id for f in relative_score_fusion(semantic=[(A, 1.0)], keyword=[(B, 0.5)], alpha=0.5)] == [A, B]
     assert [f.id for f in relative_score_fusion(semantic=[(A, 0.4)], keyword=[(B, 0.5)], alpha=0.5)] == [B, A]

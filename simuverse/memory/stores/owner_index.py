@@ -175,8 +175,8 @@ class OwnerIndex:
             bm25, reach = index.scores(request.terms, size=self._size), index.reach(request.terms)
             keyword = best(bm25, self._ids, among=allowed & (bm25 > 0), limit=depth)
         fusion = relative_score_fusion(
-            semantic=semantic.pairs, keyword=keyword.pairs, alpha=alpha, order=self._sortable
-        )[: request.limit]
+            semantic=semantic.pairs, keyword=keyword.pairs, alpha=alpha, order=self._sortable, limit=request.limit
+        )
         rows = [fused.id for fused in fusion]
         semantic_ranks, keyword_ranks = semantic.ranks, keyword.ranks
         found_by_words = {} if bm25 is None else dict(zip(keyword_ranks, bm25[keyword.rows].tolist(), strict=True))

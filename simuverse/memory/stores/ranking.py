@@ -59,6 +59,8 @@ def best(scores: NDArray[np.float64], ids: SortableIds, *, among: NDArray[np.boo
 
 def _heads(ordered: NDArray[np.float64], *, limit: int) -> NDArray[np.intp]:
     """Where in a descending list each group of ties begins, as far as the first ``limit`` places need it."""
+    if (ordered[:-1] - ordered[1:] > TIE).all():
+        return np.arange(min(limit, len(ordered)))
     ascending: list[float] = (-ordered).tolist()
     heads: list[int] = []
     head = 0

@@ -96,8 +96,9 @@ class Searcher:
         score = None if statistics is None else statistics.scorer(request.terms)
         bm25 = {one.id: one.score if score is None else score(one.tokens) for one in keyword}
         semantic_leg, keyword_leg = _leg(cosines, depth), _leg(bm25, depth)
-        fusion = relative_score_fusion(semantic=semantic_leg, keyword=keyword_leg, alpha=alpha, order=int)
-        fusion = fusion[: request.limit]
+        fusion = relative_score_fusion(
+            semantic=semantic_leg, keyword=keyword_leg, alpha=alpha, order=int, limit=request.limit
+        )
         records = {one.id: one.record for one in (*keyword, *semantic)}
         memories = {fused.id: memory_of(records[fused.id]) for fused in fusion}
         if request.vector is not None:
