@@ -9,6 +9,7 @@ table of words).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ def nearness(query: str, texts: Sequence[str], table: WordVectors) -> Nearness |
         return None
     distinct, columns = _distinct(np.concatenate(found))
     likeness = _likeness(vectors[distinct], vectors[_distinct(asked)[0]])
-    starts = np.cumsum([0, *(len(found[place]) for place in holding[:-1])])
+    starts = [*accumulate((len(found[place]) for place in holding[:-1]), initial=0)]
     near = np.zeros((len(texts), likeness.shape[1]))
     near[holding] = np.maximum.reduceat(likeness.take(columns, axis=0), starts, axis=0)
     return np.clip(near, 0.0, 1.0)
