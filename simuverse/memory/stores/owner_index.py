@@ -64,15 +64,15 @@ class IndexedMemory(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A hit before its record is read; fields as in :class:`simuverse.memory.records.Hit`."""
+    """A hit before its record is read; fields, in their order, as in :class:`simuverse.memory.records.Hit`."""
 
     key: int
+    fused: float
     cosine: float | None
     bm25: float | None
     reach: float | None
     semantic_rank: int | None
     keyword_rank: int | None
-    fused: float
 
 
 class OwnerIndex:
@@ -185,12 +185,12 @@ class OwnerIndex:
             map(
                 Found,
                 self._live["key"][rows].tolist(),
+                [fused.score for fused in fusion],
                 nothing if cosines is None else np.clip(cosines[rows], -1.0, 1.0).tolist(),
                 map(found_by_words.get, rows),
                 [reach] * len(rows),
                 map(semantic_ranks.get, rows),
                 map(keyword_ranks.get, rows),
-                [fused.score for fused in fusion],
             )
         )
 

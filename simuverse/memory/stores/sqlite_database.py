@@ -129,7 +129,7 @@ class SQLiteDatabase:
         with self._reading():
             found = self._index(owner_id).search_all(requests)
             memories = self._by_key(list({hit.key for hits in found for hit in hits}))
-        return [[Hit(memories[key], *figures) for key, *figures in hits] for hits in found]
+        return [[Hit(memories[hit.key], *hit[1:]) for hit in hits] for hits in found]
 
     def recent(self, owner_id: int, limit: int, filter: MemoryFilter) -> list[Memory]:
         with self._reading():
