@@ -147,7 +147,7 @@ def test_indexes_that_share_terms_score_as_if_they_did_not() -> None:
     texts = [["red", "ball"], ["jad", "sings"], []]
     distinct = terms.numbered(chain.from_iterable(texts), [len(text) for text in texts])
     alone.put_numbered([0, 1, 2], distinct)
-    together.put_numbered([0, 1, 2], distinct.joined([(0,), (1, 0), (2, 1, 1)]))
+    together.put_numbered([0, 1, 2], distinct.joined(np.array([0, 1, 0, 2, 1, 1]), np.array([1, 2, 3])))
     documents = {0: ["red", "ball"], 1: ["jad", "sings", "red", "ball"], 2: ["jad", "sings", "jad", "sings"]}
     for query in (["ball"], ["jad", "red"], ["absent"]):
         assert alone.scores(query, size=3).tolist() == indexed(dict(enumerate(texts))).scores(query, size=3).tolist()

@@ -109,18 +109,22 @@ class OwnerIndex:
         columns["source"] = [_SOURCES[value] for value in source]
         columns["superseded"], columns["forgotten"], columns["alive"] = superseded, forgotten, True
         self._columns[rows] = columns
-        self._vectors[rows] = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, self._dimension)
+        new = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, self._dimension)
+        in_a_row = rows == [*range(rows[0], rows[0] + len(rows))]
+        self._vectors[slice(rows[0], rows[0] + len(rows)) if in_a_row else rows] = new  # a slice is copied faster
         # What was said before one memory was mostly said after another: each text is cut and numbered once.
         place_of: defaultdict[str, int] = defaultdict(count().__next__)
-        alone = [(place_of[text],) for text in texts]
-        in_context = [
-            own + tuple(map(place_of.__getitem__, context.split(BETWEEN_TEXTS))) if context else own
-            for own, context in zip(alone, contexts, strict=True)
+        counts = np.array([context.count(BETWEEN_TEXTS) + 2 if context else 1 for context in contexts])
+        spoken = [
+            text + BETWEEN_TEXTS + before if before else text for text, before in zip(texts, contexts, strict=True)
         ]
+        spoken = BETWEEN_TEXTS.join(spoken).split(BETWEEN_TEXTS)
+        places = np.fromiter(map(place_of.__getitem__, spoken), np.intp, len(spoken))
         lengths = [text.count(" ") + 1 if text else 0 for text in place_of]
         distinct = self._terms.numbered(" ".join(filter(None, place_of)).split(" "), lengths)
-        self._keywords.put_numbered(rows, distinct.joined(alone))
-        self._in_context.put_numbered(rows, distinct.joined(in_context))
+        own = places[np.cumsum(counts) - counts]
+        self._keywords.put_numbered(rows, distinct.joined(own, np.ones_like(own)))
+        self._in_context.put_numbered(rows, distinct.joined(places, counts))
 
     def keep(self, keys: Collection[int]) -> None:
         """Removes all others."""
