@@ -115,22 +115,19 @@ def compared(draft: Statement, known: Statement, *, cosine: float, table: WordVe
     """
     if cosine < _FAR or _differs(draft, known):
         return None
-    own = tuple(word for word in draft.words if word not in _name_of(known.speaker) and word not in _JOINTS)
+    own = own_words(draft, known)
     if len(own) + len(draft.particulars) < FEWEST and set(draft.words) != set(known.words):
         return None
-    words, each = tuple(dict.fromkeys(_words(known))), tuple(dict.fromkeys(own))
-    likeness_of = dict(zip(each, _best(each, words, table), strict=True))
-    missing = _not_in(tuple(dict.fromkeys(known.words)), each)
-    telling = [
-        (word, likeness_of[word]) for word in own if missing or likeness_of[word] >= FOREIGN or not tells_little(word)
-    ]
-    foreign = [word for word, likeness in telling if likeness < FOREIGN]
+    held = likeness(own, known, table)
+    missing = _not_in(tuple(dict.fromkeys(known.words)), (*held,))
+    telling = [(word, held[word]) for word in own if missing or held[word] >= FOREIGN or not tells_little(word)]
+    foreign = [word for word, near in telling if near < FOREIGN]
     return Echo(
-        held=float(np.mean([likeness for _, likeness in telling])) if telling else 1.0,
+        held=float(np.mean([near for _, near in telling])) if telling else 1.0,
         cosine=cosine,
         foreign=len(foreign),
-        replaced=_replaced(draft, known),
-        substitutes=bool(missing and _not_in(each, words, instead=True)) or says_otherwise(draft, known),
+        replaced=replaced(draft, known),
+        substitutes=bool(missing and _not_in((*held,), _words(known), instead=True)) or says_otherwise(draft, known),
         confirms=draft.confirms,
         adds=_goes_on(draft, foreign),
     )
@@ -140,17 +137,26 @@ def _differs(draft: Statement, known: Statement) -> bool:
     if draft.empty or known.empty:
         return draft.spoken != known.spoken
     return (
-        bool(draft.particulars - known.particulars)
-        or counts_otherwise(draft, known)
-        or _denies_other(draft, known)
-        or (known.asks and not draft.asks)
-        or (draft.changes and not known.changes and not _is_of(draft.change, known))
-        or _other_person(draft, known)
-        or not all(_known_name(name, _words(known)) for name in draft.names)
+        tells_other_particulars(draft, known)
+        or denies_other(draft, known)
+        or tells_a_change(draft, known)
+        or is_of_another(draft, known)
+        or bool(strange_names(draft, known))
     )
 
 
-def _denies_other(draft: Statement, known: Statement) -> bool:
+def tells_other_particulars(draft: Statement, known: Statement) -> bool:
+    """Whether it has a number, date or colour that the known text hasn't, or answers what that asks."""
+    other = bool(draft.particulars - known.particulars) or counts_otherwise(draft, known)
+    return other or (known.asks and not draft.asks)
+
+
+def tells_a_change(draft: Statement, known: Statement) -> bool:
+    """Whether it says that something else held before, and the known text doesn't."""
+    return draft.changes and not known.changes and not _is_of(draft.change, known)
+
+
+def denies_other(draft: Statement, known: Statement) -> bool:
     """Whether one denies, and the other doesn't, or denies something else."""
     if draft.negated != known.negated or bool(draft.denied) != bool(known.denied):
         return True
@@ -179,37 +185,53 @@ def _name_of(speaker: str) -> tuple[str, ...]:
     return tuple(speaker.casefold().split())
 
 
-def _known_name(name: str, known: tuple[str, ...]) -> bool:
-    return name in known or any(stems(name) & stems(word) for word in known)
+def strange_names(draft: Statement, known: Statement) -> frozenset[str]:
+    """Names that the known text hasn't."""
+    words = _words(known)
+    return frozenset(
+        name for name in draft.names if name not in words and not any(stems(name) & stems(word) for word in words)
+    )
 
 
-def _other_person(draft: Statement, known: Statement) -> bool:
+def names(draft: Statement, speaker: str) -> bool:
+    """Whether it has the speaker's name."""
+    return not set(_name_of(speaker)).isdisjoint(draft.spoken)
+
+
+def own_words(draft: Statement, known: Statement) -> tuple[str, ...]:
+    """Those that are compared, repeats kept: not the name of whoever said what is known."""
+    return tuple(word for word in draft.words if word not in _name_of(known.speaker) and word not in _JOINTS)
+
+
+def is_of_another(draft: Statement, known: Statement) -> bool:
+    """Whether it speaks of whoever says it, or is told, and the known text of somebody else."""
     if draft.speaker == known.speaker and draft.of_listener and not draft.of_speaker and not known.of_listener:
         return known.of_speaker
     if not draft.of_speaker or known.of_listener:
         return False
     if draft.speaker == known.speaker:
         return not known.of_speaker
-    return not set(_name_of(draft.speaker)) & set(known.spoken)
+    return not names(known, draft.speaker)
 
 
-def _best(words: tuple[str, ...], known: tuple[str, ...], table: WordVectors | None) -> list[float]:
-    """Likeness of each word to the nearest of the known."""
-    if not words or not known:
-        return [0.0] * len(words)
-    likeness = np.zeros((len(words), len(known)))
+def likeness(words: Sequence[str], known: Statement, table: WordVectors | None) -> dict[str, float]:
+    """Of each word, once and in its order, to the nearest of the known text: 0 to 1."""
+    each, others = tuple(dict.fromkeys(words)), tuple(dict.fromkeys(_words(known)))
+    if not each or not others:
+        return dict.fromkeys(each, 0.0)
+    near = np.zeros((len(each), len(others)))
     if table is not None:
-        vectors = table.word_vectors(known)
-        likeness = np.stack([np.vecdot(vectors, word) for word in table.word_vectors(words)]).astype(np.float64)
-    for row, word in enumerate(words):
-        for column, other in enumerate(known):
+        vectors = table.word_vectors(others)
+        near = np.stack([np.vecdot(vectors, word) for word in table.word_vectors(each)]).astype(np.float64)
+    for row, word in enumerate(each):
+        for column, other in enumerate(others):
             if _same(word, other):
-                likeness[row, column] = 1.0
+                near[row, column] = 1.0
             elif shared := stems(word) & stems(other):
-                likeness[row, column] = len(shared) / len(stems(word))
+                near[row, column] = len(shared) / len(stems(word))
             elif table is None and word[:_PREFIX] == other[:_PREFIX] and len(word) > _PREFIX < len(other):
-                likeness[row, column] = _RELATIVE
-    return [float(one) for one in np.clip(likeness.max(axis=1), 0.0, 1.0)]
+                near[row, column] = _RELATIVE
+    return dict(zip(each, np.clip(near.max(axis=1), 0.0, 1.0).tolist(), strict=True))
 
 
 def _same(word: str, other: str) -> bool:
@@ -226,7 +248,7 @@ def _not_in(words: Sequence[str], others: Sequence[str], *, instead: bool = Fals
     ]
 
 
-def _replaced(draft: Statement, known: Statement) -> int:
+def replaced(draft: Statement, known: Statement) -> int:
     """Stretches of the same length that differ, in texts that run alike otherwise; words without meaning count not."""
     matcher = SequenceMatcher(None, known.spoken, draft.spoken, autojunk=False)
     if matcher.ratio() < _PARALLEL:

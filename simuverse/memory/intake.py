@@ -40,6 +40,7 @@ from simuverse.memory.embedding import Embedder, Vectors
 from simuverse.memory.graded_events import raised
 from simuverse.memory.merging import absorbed
 from simuverse.memory.records import Hit, Memory
+from simuverse.memory.retelling import may_retell
 from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
 from simuverse.memory.store import Entry, MemoryCollection, Vector
 from simuverse.memory.word_vectors import WordVectors
@@ -309,6 +310,7 @@ class Intake:
             for one, echo in echoes
             if one.memory is not None and echo.is_likely(of_own=is_own_of_shown(draft, one))
         ]
+        likely = likely or self._retold(draft, statement, vector, known)
         if likely:
             return linked(draft, max(likely, key=lambda each: (each[0], str(each[1].id)))[1])
         for one in known:
@@ -318,6 +320,20 @@ class Intake:
             if back is not None and back.is_sure():
                 return linked(draft, one.memory, importance=False)
         return draft
+
+    def _retold(
+        self, draft: Memory, statement: Statement, vector: Vector, known: Sequence[Known]
+    ) -> list[tuple[float, Memory]]:
+        """What came to mind this turn and one may say in other words, with how near it is."""
+        if self._table is None:
+            return []
+        own = statement_to_compare(draft, statement)
+        return [
+            (cosine, one.memory)
+            for one in known
+            if one.memory is not None and is_own_of_shown(draft, one) and not on_another_day(draft, statement, one)
+            if may_retell(own, one.statement, cosine=(cosine := one.cosine_to(vector)), table=self._table)
+        ]
 
     # --- doing ------------------------------------------------------------------------------------------------------
 

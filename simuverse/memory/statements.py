@@ -77,6 +77,8 @@ _OPENINGS = listed(
 _OWN = re.compile(
     r"\b(?:i|my|me|mine|we|our|us|myself|ich|mein\w*|mir|mich|je|mon|ma|mes|mi|mis|yo|я)\b|我", re.IGNORECASE
 )
+_US = listed("we us our")
+
 _LISTENERS = re.compile(
     r"\b(?:you|your|yours|du|dein\w*|dir|dich|tu|tus|ton|ta|tes|vous|votre|tú|ты)\b|你", re.IGNORECASE
 )
@@ -183,6 +185,12 @@ class Statement:
     def changes(self) -> bool:
         """Whether it says that something else held before."""
         return bool(self.change)
+
+    @property
+    def of_us(self) -> bool:
+        """Whether it speaks of oneself only as one of several: "we", never "I"."""
+        own = {one for one in (word.partition("'")[0] for word in self.spoken) if _OWN.fullmatch(one)}
+        return bool(own) and own <= _US
 
     @property
     def unaddressed(self) -> Statement:

@@ -55,6 +55,10 @@ class WordVectors(ABC):
     def look_up(self, words: Sequence[str]) -> Vectors:
         """One unit vector a word, in order; all different, at least one."""
 
+    @abstractmethod
+    def weights(self, words: Sequence[str]) -> list[float]:
+        """How much each word adds to what a text is about: 1 as a piece of a word does on average, "took" half that."""
+
     def word_vectors(self, words: Sequence[str]) -> Vectors:
         """One unit vector a word, in order."""
         self._make_room()

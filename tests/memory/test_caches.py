@@ -26,6 +26,9 @@ class Table(WordVectors):
         self.looked_up += words
         return np.ones((len(words), 1), dtype=np.float32)
 
+    def weights(self, words: Sequence[str]) -> list[float]:
+        return [1.0] * len(words)
+
 
 def test_a_table_of_words_looks_up_again_what_it_let_go_of() -> None:
     table = Table()

@@ -37,6 +37,11 @@ class TestWordLlama(EmbedderContract):
         dog, puppy, tax = await embedder.embed(["The dog is hungry.", "A puppy wants food.", "We paid our taxes."])
         assert dog @ puppy > dog @ tax + 0.1
 
+    async def test_a_common_word_weighs_less_than_a_rare_one(self, embedder: Embedder) -> None:
+        assert isinstance(embedder, WordVectors)
+        took, world, walnut = embedder.weights(["took", "world", "walnut"])
+        assert 0 < took < 0.5 < world < 0.8 < walnut
+
 
 class TestWithWords(EmbedderContract):
     @pytest.fixture
@@ -49,6 +54,7 @@ class TestWithWords(EmbedderContract):
         assert (await embedder.embed(TEXTS) == await sentences.embed(TEXTS)).all()
         assert isinstance(embedder, WordVectors)
         assert (embedder.word_vectors(["kite", "ball"]) == words.word_vectors(["kite", "ball"])).all()
+        assert embedder.weights(["kite", "took"]) == words.weights(["kite", "took"])
 
 
 @pytest.mark.parametrize("opening", [HashingEmbedder.open, WordLlamaEmbedder.open])

@@ -162,6 +162,17 @@ async def test_words_of_ones_own_for_what_came_to_mind_are_kept_and_linked(gate:
     assert wrote.restates == sails.id
 
 
+@pytest.mark.parametrize(("by", "came_to_mind"), [("Ada", True), ("Ada", False), ("Joel", True)])
+async def test_what_adds_common_words_alone_is_linked_if_one_says_it_of_what_just_came_to_mind(
+    gate: Gate, by: str, came_to_mind: bool
+) -> None:
+    [hay] = (await gate.tell("I lost my spectacles in the hay.", importance=3)).written
+    text, shown = "Mira, your spectacles must be somewhere in the hay.", (hay,) if came_to_mind else ()
+    [hope] = (await gate.tell(text, by=by, shown=shown, importance=6)).written
+    linked = by == "Ada" and came_to_mind
+    assert (hope.restates, hope.importance) == ((hay.id, 3) if linked else (None, 6))
+
+
 async def test_a_confirmation_refreshes_what_is_there(gate: Gate) -> None:
     [ferry] = (await gate.tell(FERRY)).written
     taken = await gate.tell(f"Yes, still true: {FERRY}", after=timedelta(hours=3))

@@ -22,6 +22,9 @@ class Table(WordVectors):
     def look_up(self, words: Sequence[str]) -> Vectors:
         return unit_vectors([TABLE[word] for word in words], count=len(words), dimension=3, embedder="table")
 
+    def weights(self, words: Sequence[str]) -> list[float]:
+        return [1.0] * len(words)
+
 
 def test_each_word_counts_by_the_nearest_of_the_text() -> None:
     near = nearness("The boat and the bread?", ["a vessel", "Bread, bread and a boat", "an anchor"], Table())

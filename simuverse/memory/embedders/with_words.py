@@ -40,6 +40,10 @@ class WithWords(WordVectors):
         """See :meth:`WordVectors.look_up`."""
         return self._table.look_up(words)
 
+    def weights(self, words: Sequence[str]) -> list[float]:
+        """See :meth:`WordVectors.weights`."""
+        return self._table.weights(words)
+
     async def aclose(self) -> None:
         """Closes ``sentences``; a table of words needs no closing."""
         await self._sentences.aclose()

@@ -39,6 +39,9 @@ CACHED_STRETCHES = 65_536
 LONGEST = 64
 """Characters of a stretch that is kept: what is longer is no word."""
 
+_USUAL = 13.8
+"""Length of a row of the table, on average."""
+
 _JOINED = re.compile("  |^ | $|[<\u2581]")
 """What has a piece of its own beyond a stretch: several spaces, marks such as ``<s>``, and the sign for a space."""
 
@@ -83,6 +86,11 @@ class WordLlamaEmbedder(WordVectors):
     def look_up(self, words: Sequence[str]) -> Vectors:
         """See :meth:`WordVectors.look_up`."""
         return self._embed(words, at_once=len(words))
+
+    def weights(self, words: Sequence[str]) -> list[float]:
+        """See :meth:`WordVectors.weights`: the longer the sum of a word's vectors, the more it turns a text's mean."""
+        sums = [self._table[list(self._pieces(word))].sum(axis=0) for word in words]
+        return [float(np.linalg.norm(one)) / _USUAL for one in sums]
 
     def let_go(self) -> None:
         """See :meth:`WordVectors.let_go`; also of the pieces that texts were cut into."""

@@ -1,0 +1,114 @@
+"""Telling whether one may only retell, in words of one's own, what came to mind this very turn. PURE.
+
+Who speaks right after something came to mind mostly speaks of it, and says freely what was said to them. So what
+:mod:`simuverse.memory.echoes` takes for something else is looked at again, by what it adds. What is retold adds common
+words alone, which tell little of anything; denies what a word like "free" denies by itself; says "we" of what holds for
+everyone; or is said to another, by name. That is never sure: it links a draft, and refuses none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from simuverse.memory.echoes import (
+    FOREIGN,
+    denies_other,
+    is_of_another,
+    likeness,
+    names,
+    own_words,
+    replaced,
+    strange_names,
+    tells_a_change,
+    tells_other_particulars,
+)
+from simuverse.memory.statements import Statement, listed, stems
+from simuverse.memory.synonyms import mean_the_same, tells_little
+from simuverse.memory.word_vectors import WordVectors
+
+_NEAR = 0.45
+"""Cosine below which it is hardly of the same."""
+
+_COMMON, _COMMON_DENIED, _COMMON_INSTEAD = 0.8, 0.93, 0.5
+"""Weights up to which a word is so common that it may be a paraphrase's. A denial needs another word than what it
+denies ("no water" for "dry"); what stands in another's place says something else if it tells anything."""
+
+_DENYING = listed(
+    "forbid forbids forbade forbidden ban bans banned prevent prevents prevented refuse refuses refused avoid avoids "
+    "avoided lack lacks lacked miss misses missed missing fail fails failed stop stops stopped quit quits lose loses "
+    "lost free empty dry closed shut gone absent alone allergic ill sick blind deaf lame dead broken afraid scared "
+    "hate hates hated secret"
+)
+"""What says by itself that something isn't there, isn't done or isn't so."""
+
+_PREFIX = 5
+"""Letters that relatives share at their beginning: "allergic" and "allergy"."""
+
+_TRUE = ("true", "right", "correct")
+
+_BEYOND = re.compile(r"\b(?:too|also|besides|as well|should|ought|wants?|wish(?:es)?)\b")
+"""Says that there is more, or that it isn't yet so."""
+
+
+def may_retell(draft: Statement, known: Statement, *, cosine: float, table: WordVectors) -> bool:
+    """Not of what one said oneself: that goes on, and what others said one knows from them alone.
+
+    Args:
+        draft: said by oneself.
+        known: came to mind this turn.
+    """
+    if cosine < _NEAR or draft.speaker == known.speaker or draft.empty or known.empty:
+        return False
+    return not _tells_otherwise(draft, known) and _adds_common_words_alone(draft, known, table)
+
+
+def _tells_otherwise(draft: Statement, known: Statement) -> bool:
+    return (
+        tells_other_particulars(draft, known)
+        or _denies_otherwise(draft, known)
+        or (tells_a_change(draft, known) and draft.change != "since")  # mostly gives a reason
+        or (is_of_another(draft, known) and not (draft.of_us and not known.of_speaker))
+        or not (strange_names(draft, known) <= _told_by_name(draft, known))
+        or (_goes_beyond(draft) and not _goes_beyond(known))
+    )
+
+
+def _goes_beyond(statement: Statement) -> bool:
+    return _BEYOND.search(" ".join(statement.spoken)) is not None
+
+
+def _told_by_name(draft: Statement, known: Statement) -> frozenset[str]:
+    """Whom it is told to. Where it doesn't name whoever said it, "your" is another's."""
+    return draft.addressed if names(draft, known.speaker) else frozenset()
+
+
+def _denies_otherwise(draft: Statement, known: Statement) -> bool:
+    """Not if both deny the same, if a denial is left out with all that it denies, or if one word denies by itself."""
+    if not denies_other(draft, known):
+        return False
+    own, others = (frozenset[str]().union(*one.denied) for one in (draft, known))
+    if draft.denied and known.denied:
+        return not own <= others
+    if known.denied and not draft.negated and others.isdisjoint(draft.stems):
+        return False
+    by_itself = [word for word in (known if draft.denied else draft).spoken if word in _DENYING]
+    return not by_itself or any(_is_among(word, own | others) for word in (*by_itself, *_TRUE))
+
+
+def _is_among(word: str, tokens: frozenset[str]) -> bool:
+    own, alike = stems(word), {token[:_PREFIX] for token in tokens if len(token) >= _PREFIX}
+    return (
+        not own.isdisjoint(tokens)
+        or word[:_PREFIX] in alike
+        or any(mean_the_same(word, own, token, (token,)) for token in tokens)
+    )
+
+
+def _adds_common_words_alone(draft: Statement, known: Statement, table: WordVectors) -> bool:
+    held = likeness([word for word in own_words(draft, known) if word not in draft.addressed], known, table)
+    foreign = [word for word, near in held.items() if near < FOREIGN and not tells_little(word)]
+    if bool(draft.denied) != bool(known.denied):
+        most = _COMMON_DENIED
+    else:
+        most = _COMMON_INSTEAD if replaced(draft, known) else _COMMON
+    return all(weight <= most for weight in table.weights(foreign))
