@@ -16,6 +16,7 @@ second question, as half of the first can't be told. So, the more the fewer they
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from typing import NamedTuple
 
 FIRST = 3
@@ -45,7 +46,8 @@ class Signs(NamedTuple):
     def sureness(self) -> float:
         """Their sum, -1 to 4. All weigh the same: no other weights told own from foreign questions better."""
         first = self.cosines[:FIRST]
-        return self.found + self.held + (sum(first) / len(first) if first else 0.0) + self.agreed
+        # Not sum: what it rounds to depends on the version of Python.
+        return self.found + self.held + (fsum(first) / len(first) if first else 0.0) + self.agreed
 
 
 def least_sureness(least: float, found: int) -> float:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
-from math import log1p
+from math import fsum, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,7 +179,8 @@ class KeywordIndex:
     def reach(self, terms: Iterable[str]) -> float:
         """The sum of the terms' idf, of those that occur nowhere too: what no score can pass."""
         found = ((self._found(term), times) for term, times in Counter(terms).items())
-        return sum(self._idf(postings.size if postings else 0) * times for postings, times in found)
+        # Not sum: what it rounds to depends on the version of Python.
+        return fsum(self._idf(postings.size if postings else 0) * times for postings, times in found)
 
     def holding(self, terms: Iterable[str], *, size: int) -> NDArray[np.bool_]:
         """Which rows hold every one of the terms; none does if there are no terms."""

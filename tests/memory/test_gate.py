@@ -14,6 +14,11 @@ def test_sureness_adds_up_what_speaks_for_it_and_the_meaning_of_those_ranked_fir
     assert Signs(0.25, 0.5, [], 0.0).sureness == 0.75
 
 
+def test_cosines_are_added_up_exactly() -> None:
+    assert 0.1 + 0.2 + 0.3 != 0.6
+    assert Signs(0, 0, [0.1, 0.2, 0.3], 0).sureness == 0.6 / 3
+
+
 def test_less_is_asked_where_little_was_found_and_never_more_than_was_set() -> None:
     assert least_sureness(0.4, MANY // 2) == pytest.approx(0.2)
     assert least_sureness(0.4, MANY) == least_sureness(0.4, 10 * MANY) == 0.4

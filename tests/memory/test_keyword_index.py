@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
-from math import log
+from functools import reduce
+from itertools import chain, permutations
+from math import fsum, log
+from operator import add
 
 import numpy as np
 import pytest
@@ -56,6 +58,34 @@ def test_a_term_in_every_document_still_scores_above_zero() -> None:
     # N 3, n 3: idf = ln(1 + 0.5/3.5) = 0.13353; all of average length: 1 / (1 + 1.2).
     index = indexed({0: ["ball"], 1: ["ball"], 2: ["ball"]})
     assert index.scores(["ball"], size=3).tolist() == pytest.approx([0.1335314 / 2.2] * 3)
+
+
+@pytest.mark.parametrize(
+    ("lanterns", "length", "score"),
+    [
+        pytest.param(3, 3, 0.5253056, id="three of three words"),
+        pytest.param(2, 2, 0.50612706, id="two of two"),
+        pytest.param(1, 3, 0.35391074, id="one of three"),
+        pytest.param(1, 4, 0.31824225, id="one of four"),
+        pytest.param(1, 5, 0.28910512, id="one of five"),
+    ],
+)
+def test_scores_are_those_that_a_weaviate_server_gives(lanterns: int, length: int, score: float) -> None:
+    # Its own tests assert them, of ten documents of 41 words, five of which hold the word, so long and so often.
+    holders = [(1, 5), (1, 4), (3, 3), (2, 2), (1, 3)]
+    documents = [["lantern"] * times + ["harbour"] * (size - times) for times, size in holders]
+    documents += [["harbour"] * size for size in (7, 7, 7, 1, 2)]
+    scores = indexed(dict(enumerate(documents))).scores(["lantern"], size=10)
+    assert scores[holders.index((lanterns, length))] == pytest.approx(score, abs=1e-7)
+    assert not scores[len(holders) :].any()
+
+
+def test_the_reach_of_a_query_is_exact_in_every_order_of_its_words() -> None:
+    words = ["ball", "red", "kite", "rain", "song"]
+    index = indexed({row: words[:length] for row, length in enumerate((1, 2, 3, 4, 5, 2, 1))})
+    orders = [[index.reach([word]) for word in order] for order in permutations(words)]
+    assert len({reduce(add, order) for order in orders}) > 1
+    assert {index.reach(order) for order in permutations(words)} == {fsum(order) for order in orders}
 
 
 def test_documents_without_tokens_count_in_n_but_not_in_the_average() -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import log1p
+from math import fsum, log1p
 from typing import TYPE_CHECKING
 
 from simuverse.memory.keyword_index import K1, B
@@ -72,7 +72,8 @@ class WordStatistics:
 
     def reach(self, terms: Sequence[str]) -> float:
         """What no score can pass: the sum of the terms' idf."""
-        return sum(self._idf(term) * times for term, times in Counter(terms).items())
+        # Not sum: what it rounds to depends on the version of Python.
+        return fsum(self._idf(term) * times for term, times in Counter(terms).items())
 
     def _idf(self, term: str) -> float:
         containing = self.containing[term]
