@@ -45,6 +45,29 @@ def test_what_only_one_leg_holds_gets_nothing_from_the_other() -> None:
     check(ranked, [(A, 0.5), (B, 0.0)])
 
 
+@pytest.mark.parametrize(
+    ("alpha", "semantic", "keyword", "ranked"),
+    [
+        (0.5, [1, 2, 3], [0, 1, 2], [(C, 1), (B, 0.5), (A, 0)]),
+        (0.5, [0, 2, 0.1], [0, 0.2, 2], [(B, 0.55), (C, 0.525), (A, 0)]),
+        (0.75, [0.5, 0.5, 0], [0, 0.01, 0.001], [(B, 1), (A, 0.75), (C, 0.025)]),
+        (0.75, [], [], []),
+        (0.75, [1], [], [(A, 0.75)]),
+        (0.75, [], [1], [(A, 0.25)]),
+        (0.75, [1, 2], [], [(B, 0.75), (A, 0)]),
+        (0.75, [], [1, 2], [(B, 0.25), (A, 0)]),
+        (0.75, [1, 1], [1, 2], [(B, 1), (A, 0.75)]),
+        (0.75, [1, 2, 3, 4], [1, 2, 3], [(D, 0.75), (C, 0.75), (B, 0.375), (A, 0)]),
+    ],
+)
+def test_two_legs_are_fused_as_a_weaviate_server_fuses_them(
+    alpha: float, semantic: list[float], keyword: list[float], ranked: list[tuple[UUID, float]]
+) -> None:
+    # The cases of its own tests; each leg's figures are of A, B, C and D.
+    legs = [list(zip((A, B, C, D), leg, strict=False)) for leg in (semantic, keyword)]
+    check(relative_score_fusion(semantic=legs[0], keyword=legs[1], alpha=alpha), ranked)
+
+
 @pytest.mark.parametrize(("alpha", "kept"), [(1.0, [A, B]), (0.0, [C, A])])
 def test_a_leg_without_weight_takes_no_part(alpha: float, kept: list[UUID]) -> None:
     ranked = relative_score_fusion(semantic=[(A, 0.9), (B, 0.1)], keyword=[(C, 5.0), (A, 1.0)], alpha=alpha)
