@@ -10,6 +10,7 @@ from simuverse.agents.trace import Recollection, TurnTrace
 from simuverse.memory.clock import local, shown_time, time_zone
 from simuverse.memory.ledger import NEVER, Tally
 from simuverse.memory.records import Candidate, Flashback, FoundBy, Hit, Memory, MemoryQuery, Score
+from simuverse.memory.time_asked import TimeUse
 
 
 def turn(trace: TurnTrace) -> str:
@@ -47,9 +48,39 @@ def recollection(recalled: Recollection) -> Iterator[str]:
 
 
 def query_text(query: MemoryQuery, zone: tzinfo = UTC) -> str:
-    keywords = f", keywords {', '.join(query.keywords)}" if query.keywords else ""
-    time = f", {query.time.describe(zone)}" if query.time is not None else ""
-    return f'{query.search_type} "{query.text}"{keywords}{time}'
+    keywords = [f"keywords {', '.join(query.keywords)}"] if query.keywords else []
+    return "; ".join((f'{query.search_type} "{query.text}"', *keywords, *conditions(query, zone)))
+
+
+def conditions(query: MemoryQuery, zone: tzinfo = UTC) -> Iterator[str]:
+    """What a query asks of a memory beside its words, one condition each, times by the clocks of ``zone``.
+
+    A window that is both the query's time and its filter's is told once.
+    """
+    asked, told = query.filter, query.time
+    since, until = asked.since, asked.until
+    if told is not None:
+        yield told.describe(zone)
+        if told.use is not TimeUse.BOOST and (since, until) == (told.since, told.until):
+            since = until = None
+    if asked.category is not None:
+        yield f"category {asked.category}"
+    if asked.min_importance is not None:
+        yield f"importance at least {asked.min_importance}"
+    if asked.max_importance is not None:
+        yield f"importance at most {asked.max_importance}"
+    if since is not None:
+        yield f"since {shown_time(since, zone)}"
+    if until is not None:
+        yield f"before {shown_time(until, zone)}"
+    if asked.about is not None:
+        yield f"about {asked.about}"
+    if asked.exclude_sources:
+        yield f"not {', '.join(sorted(asked.exclude_sources))}"
+    if asked.include_superseded:
+        yield "also what is past"
+    if asked.include_forgotten:
+        yield "also what is hidden"
 
 
 def call_text(trace: TurnTrace) -> str:

@@ -18,6 +18,7 @@ from simuverse.memory.records import (
     FoundBy,
     Hit,
     Memory,
+    MemoryFilter,
     MemoryQuery,
     Provenance,
     Score,
@@ -88,7 +89,7 @@ def test_a_turn_tells_what_was_heard_recalled_done_and_remembered() -> None:
     for line in (
         '  heard Bo: "Are you coming?"',
         '  query 0: hybrid "When does the ferry leave?"',
-        '  query 1: hybrid "boats", keywords ferry, pier',
+        '  query 1: hybrid "boats"; keywords ferry, pier',
         "  flashback 1: Bo: The ferry leaves at nine.",
         "    1.08 = relevance 0.93 (1 x 0.93) + importance 0.05 (0.1 x 0.50) + recency 0.10 (0.1 x 1.00)",
         "    found by query 1: meaning #2 (cosine 0.71), words #1 (BM25 3.25), words in context #4 (BM25 1.50)",
@@ -146,9 +147,53 @@ def test_a_hit_shows_the_figures_it_has() -> None:
     assert report.hit_line(words).startswith("BM25 2.000 (#1)  1b4e28ba")
 
 
-def test_the_time_that_a_query_speaks_of_is_told_and_what_was_found_by_it() -> None:
+def test_the_time_that_a_query_speaks_of_is_told_once_and_what_was_found_by_it() -> None:
     time = TimeAsked(phrase="yesterday", since=NOW - timedelta(days=1), until=NOW, use=TimeUse.WINDOW)
-    told = report.query_text(MemoryQuery(text="What happened yesterday?", time=time))
+    window = MemoryFilter(since=time.since, until=time.until)
+    query = MemoryQuery(text="What happened yesterday?", time=time, filter=window)
     ends = f"from {NOW - timedelta(days=1):%Y-%m-%d %H:%M} until {NOW:%Y-%m-%d %H:%M} UTC"
-    assert told == f'hybrid "What happened yesterday?", asks about "yesterday": {ends}'
+    assert report.query_text(query) == f'hybrid "What happened yesterday?"; asks about "yesterday": {ends}'
     assert report._found(FoundBy(query=0, listed=True)) == "query 0: by its time"
+
+
+def test_a_filters_window_is_told_beside_a_time_that_is_not_the_same() -> None:
+    time = TimeAsked(phrase="yesterday", since=NOW - timedelta(days=1), until=NOW, use=TimeUse.WINDOW)
+    shorter = MemoryQuery(text="Who?", time=time, filter=MemoryFilter(since=NOW - timedelta(hours=2), until=NOW))
+    assert [line.split()[0] for line in report.conditions(shorter)] == ["asks", "since", "before"]
+    mentioned = replace(time, use=TimeUse.BOOST)
+    both = MemoryQuery(text="Who?", time=mentioned, filter=MemoryFilter(since=time.since, until=time.until))
+    assert [line.split()[0] for line in report.conditions(both)] == ["mentions", "since", "before"]
+
+
+def test_every_condition_of_a_query_is_told_and_no_other() -> None:
+    asked = MemoryFilter(
+        category=Category.PLAN,
+        min_importance=2,
+        max_importance=9,
+        since=NOW,
+        until=NOW + timedelta(days=1),
+        about="Jade",
+        exclude_sources=frozenset({Source.SEED, Source.INFERRED}),
+        include_superseded=True,
+        include_forgotten=True,
+    )
+    assert list(report.conditions(MemoryQuery(text="boats", filter=asked))) == [
+        "category plan",
+        "importance at least 2",
+        "importance at most 9",
+        f"since {NOW:%Y-%m-%d %H:%M}",
+        f"before {NOW + timedelta(days=1):%Y-%m-%d %H:%M}",
+        "about Jade",
+        "not inferred, seed",
+        "also what is past",
+        "also what is hidden",
+    ]
+    assert list(report.conditions(MemoryQuery(text="boats"))) == []
+
+
+def test_silence_is_told_with_what_the_query_was_limited_to() -> None:
+    query = MemoryQuery(text="boats", keywords=("pier",), filter=MemoryFilter(category=Category.PLAN, about="Jade"))
+    assert list(report.recollection(Recollection(mode="reflex", queries=(query,)))) == [
+        'query 0: hybrid "boats"; keywords pier; category plan; about Jade',
+        "nothing came to mind; 0 memories were weighed",
+    ]

@@ -13,9 +13,10 @@ from typing import Any
 from simuverse.agents.chat import Purpose
 from simuverse.agents.trace import ModelCall, Recollection, TurnTrace
 from simuverse.agents.turn import Observation, Reflection, ToolCall
-from simuverse.dashboard.wording import age, conditions, when, why_cut
+from simuverse.dashboard.wording import age, when, why_cut
 from simuverse.memory.clock import local, time_zone
 from simuverse.memory.records import Candidate, Factor, FoundBy, Memory, MemoryQuery, Relevance, Score, Source
+from simuverse.report import conditions
 
 Card = dict[str, Any]
 
@@ -213,10 +214,7 @@ def _query(number: int, query: MemoryQuery, zone: tzinfo) -> Card:
         "type": query.search_type,
         "text": query.text,
         "keywords": query.keywords,
-        "conditions": [
-            *([] if query.time is None else [query.time.describe(zone)]),
-            *conditions(query.filter, zone),
-        ],
+        "conditions": list(conditions(query, zone)),
     }
 
 

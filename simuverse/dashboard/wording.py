@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 
-from simuverse.memory.clock import local, shown_time
-from simuverse.memory.records import Candidate, Cut, MemoryFilter
+from simuverse.memory.clock import local
+from simuverse.memory.records import Candidate, Cut
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """Not the locale's: the page is in English on every machine."""
@@ -55,27 +55,3 @@ def why_cut(candidate: Candidate) -> str:
 
 def _lacking(by: float | None, what: str) -> str:
     return "" if by is None else f": {by:.2f} {what}"
-
-
-def conditions(asked: MemoryFilter, zone: tzinfo = UTC) -> list[str]:
-    """What a query's filter asks for, one condition each, times by the clocks of ``zone``."""
-    found: list[str] = []
-    if asked.category is not None:
-        found.append(f"category {asked.category}")
-    if asked.min_importance is not None:
-        found.append(f"importance at least {asked.min_importance}")
-    if asked.max_importance is not None:
-        found.append(f"importance at most {asked.max_importance}")
-    if asked.since is not None:
-        found.append(f"since {shown_time(asked.since, zone)}")
-    if asked.until is not None:
-        found.append(f"before {shown_time(asked.until, zone)}")
-    if asked.about is not None:
-        found.append(f"about {asked.about}")
-    if asked.exclude_sources:
-        found.append(f"not {', '.join(sorted(asked.exclude_sources))}")
-    if asked.include_superseded:
-        found.append("also what is past")
-    if asked.include_forgotten:
-        found.append("also what is hidden")
-    return found

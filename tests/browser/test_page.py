@@ -97,6 +97,9 @@ def test_silence_is_explained(visit: Visits) -> None:
         silence = page.page.inner_text(".silence")
         assert silence.startswith("Nothing came to mind")
         assert "0.07 short of the gate" in silence
+        page.page.locator("#card details[data-key=queries] summary").click()
+        asked = page.page.locator("#card .query .note").all_inner_texts()
+        assert asked == ["hybrid", "hybrid · words: ball · importance at least 3"]
 
 
 def test_pause_stops_and_play_goes_on(visit: Visits) -> None:

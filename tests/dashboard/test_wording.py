@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from simuverse.dashboard.wording import age, conditions, title, when
-from simuverse.memory.records import Category, MemoryFilter, Source
+from simuverse.dashboard.wording import age, title, when
 
 NOON = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 
@@ -32,29 +31,3 @@ def test_a_time_of_another_day_carries_its_date() -> None:
 
 def test_names_lose_their_underscores() -> None:
     assert title("center_fountain") == "center fountain"
-
-
-def test_every_condition_of_a_filter_is_told() -> None:
-    asked = MemoryFilter(
-        category=Category.PLAN,
-        min_importance=2,
-        max_importance=9,
-        since=NOON,
-        until=NOON + timedelta(days=1),
-        about="Jade",
-        exclude_sources=frozenset({Source.SEED, Source.INFERRED}),
-        include_superseded=True,
-        include_forgotten=True,
-    )
-    assert conditions(asked) == [
-        "category plan",
-        "importance at least 2",
-        "importance at most 9",
-        "since 2026-06-01 12:00",
-        "before 2026-06-02 12:00",
-        "about Jade",
-        "not inferred, seed",
-        "also what is past",
-        "also what is hidden",
-    ]
-    assert conditions(MemoryFilter()) == []
