@@ -99,7 +99,7 @@ def demo(
     memory: MemorySwitch = None,
 ) -> None:
     """The page: a grid with four characters, and beside it what each remembers and why."""
-    from simuverse.dashboard.serving import serve
+    from simuverse.dashboard.serving import free_port, serve
     from simuverse.dashboard.session import Session
 
     settings = load(
@@ -119,6 +119,7 @@ def demo(
     )
     folder = out or wiring.next_folder(settings.scenario, settings.seed)
     session = Session(lambda: wiring.open_simulation(settings, folder=folder))
+    free_port(settings.host, settings.port).close()  # a wrong address is told before a run begins
     try:
         session.start()
         with serve(session, settings.host, settings.port) as served:
@@ -225,8 +226,11 @@ def flashbacks(
     turns = list(read_turns(folder, agent=agent, tick=tick))
     last = max((trace.tick for trace in turns), default=None)
     if last is None:
-        at = "" if tick is None else f" at tick {tick}"
-        raise UsageError(f"{folder} has no turn{at}. `simuverse flashbacks {folder}` shows the last one")
+        if tick is None:
+            raise UsageError(
+                f"the run in {folder} ended before its first tick was finished. Start another: simuverse run"
+            )
+        raise UsageError(f"{folder} has no turn at tick {tick}. `simuverse flashbacks {folder}` shows the last one")
     shown = [trace for trace in turns if trace.tick == last]
     if json:
         typer.echo(msgspec.json.encode(shown))

@@ -17,6 +17,7 @@ from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.config import Settings, load
 from simuverse.errors import UsageError
 from simuverse.memory.records import Category, MemoryFilter, MemoryQuery, SearchType, Source
+from simuverse.sources import require_embedder
 
 
 class SourceFirst(TyperGroup):
@@ -58,7 +59,10 @@ def memories(
     config: Annotated[Path | None, typer.Option("--config", help="Settings file, TOML.")] = None,
     embedder: Annotated[str | None, typer.Option("--embedder", help="The store's own; a run knows it.")] = None,
 ) -> None:
-    context.obj = (source, agent, load(config, typed={"embedder": embedder}))
+    settings = load(config, typed={"embedder": embedder})
+    if embedder is not None:
+        require_embedder(source, settings)
+    context.obj = (source, agent, settings)
 
 
 @memories_app.command("list", epilog="Example: simuverse memories run1 --agent Jade list --limit 5")

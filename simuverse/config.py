@@ -10,13 +10,14 @@ import math
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from simuverse.errors import SettingsError
+from simuverse.errors import ScenarioError, SettingsError
 
 PREFIX = "SIMUVERSE_"
 
@@ -70,6 +71,7 @@ class Settings:
         model_calls: calls to one provider at once; 0: 2 for local ones, 8 for others.
         host, port: where the page is served.
         weaviate_headers: sent with every call of a Weaviate server, as ``Name: value; Name: value``.
+        origins: not a setting: of each that a file or a variable made, the file and line, or the variable.
     """
 
     model: str = "rehearsal"
@@ -94,6 +96,7 @@ class Settings:
     weaviate_api_key: Secret | None = None
     weaviate_headers: Secret | None = None
     ollama_host: str | None = None
+    origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in _RANGES:
@@ -101,7 +104,12 @@ class Settings:
 
     def public(self) -> dict[str, Any]:
         """All but what is secret."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if "Secret" not in str(f.type)}
+        return {name: getattr(self, name) for name, kind in _kinds().items() if "Secret" not in kind}
+
+
+def _kinds() -> dict[str, str]:
+    """Setting to its type."""
+    return {f.name: str(f.type) for f in fields(Settings) if f.name != "origins"}
 
 
 _RANGES: Mapping[str, tuple[float, float, str]] = MappingProxyType(
@@ -136,24 +144,48 @@ def load(
         SettingsError: naming file or variable, what is wrong and what is allowed.
     """
     values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     if file is not None:
-        values |= _from_file(file)
-    values |= _from_environment(os.environ if environment is None else environment)
-    values |= {name: value for name, value in (typed or {}).items() if value is not None}
-    return Settings(**values)
+        table = _from_file(file)
+        origins |= {name: _place(file, name) for name in table}
+        values |= {name: _checked(name, value, where=origins[name]) for name, value in table.items()}
+    for name, (variable, text) in _from_environment(os.environ if environment is None else environment).items():
+        origins[name] = variable
+        values[name] = _checked(name, text, where=variable)
+    chosen = {name: value for name, value in (typed or {}).items() if value is not None}
+    kept = {name: origin for name, origin in origins.items() if name not in chosen}
+    return Settings(**(values | chosen), origins=kept)
+
+
+@contextmanager
+def placed(settings: Settings | None, *names: str, value: object = None) -> Generator[None]:
+    """Says in front of an error about these settings where they were made, unless by typing.
+
+    Args:
+        value: of the settings only the one that has it is meant.
+    """
+    try:
+        yield
+    except (SettingsError, ScenarioError) as error:
+        if settings is None:
+            raise
+        meant = [name for name in names if value is None or getattr(settings, name) == value]
+        places = [settings.origins[name] for name in meant if name in settings.origins]
+        if not places or any(origin in str(error) for origin in settings.origins.values()):
+            raise
+        raise type(error)(f"{' or '.join(places)}: {error}") from error
 
 
 def _from_file(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as opened:
-            table = tomllib.load(opened)
+            return tomllib.load(opened)
     except FileNotFoundError as error:
-        raise SettingsError(f"there is no settings file {file}") from error
+        raise SettingsError(f"there is no settings file {file}; --config takes one that is there") from error
     except OSError as error:
         raise SettingsError(f"the settings file {file} can't be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(f"the settings file {file} isn't valid TOML in UTF-8: {error}") from error
-    return {name: _checked(name, value, where=_place(file, name)) for name, value in table.items()}
 
 
 def _place(file: Path, name: str) -> str:
@@ -163,21 +195,22 @@ def _place(file: Path, name: str) -> str:
     return str(file) if number is None else f"{file}, line {number}"
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name, variable in _OWN_VARIABLES.items():
-        if environment.get(variable):
-            values[name] = _checked(name, environment[variable], where=variable)
-    for variable, text in environment.items():
+def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Setting to the variable that makes it, and that one's text."""
+    set_there = {variable: text for variable, text in environment.items() if text}
+    found = {
+        name: (variable, set_there[variable]) for name, variable in _OWN_VARIABLES.items() if variable in set_there
+    }
+    for variable, text in set_there.items():
         name = variable.removeprefix(PREFIX).lower()
-        if variable.startswith(PREFIX) and text and not name.startswith(("test_", "require_")):
-            values[name] = _checked(name, text, where=variable)
-    return values
+        if variable.startswith(PREFIX) and not name.startswith(("test_", "require_")):
+            found[name] = (variable, text)
+    return found
 
 
 def _checked(name: str, value: object, *, where: str) -> Any:
     """``value`` as the setting's own type; text is read as numbers and truth values where those are wanted."""
-    kinds = {f.name: str(f.type) for f in fields(Settings)}
+    kinds = _kinds()
     if name not in kinds:
         raise SettingsError(f"{where}: there is no setting {name}. Settings: {', '.join(kinds)}")
     kind = kinds[name]

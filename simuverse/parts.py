@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from simuverse.agents.backends.rehearsal import Rehearsal
 from simuverse.agents.chat import ChatModel
 from simuverse.agents.wrappers import Limited, Retrying
-from simuverse.config import Secret, Settings
+from simuverse.config import Secret, Settings, placed
 from simuverse.errors import SettingsError
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.kept import EmbedderRecord, KeptStore
@@ -41,7 +41,8 @@ LOCAL_CALLS, REMOTE_CALLS = 2, 8
 async def _ollama(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.ollama import ADDRESS, OllamaModel
 
-    return OllamaModel(model, base_url=_ollama_address(settings) or ADDRESS, timeout=settings.model_timeout)
+    with placed(settings, "ollama_host"):
+        return OllamaModel(model, base_url=_ollama_address(settings) or ADDRESS, timeout=settings.model_timeout)
 
 
 def _ollama_address(settings: Settings) -> str | None:
@@ -55,23 +56,25 @@ def _ollama_address(settings: Settings) -> str | None:
 async def _openai(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.openai import ADDRESS, OpenAIModel
 
-    return OpenAIModel(
-        model,
-        key=_revealed(settings.openai_api_key),
-        base_url=settings.openai_base_url or ADDRESS,
-        timeout=settings.model_timeout,
-    )
+    with placed(settings, "openai_api_key", "openai_base_url"):
+        return OpenAIModel(
+            model,
+            key=_revealed(settings.openai_api_key),
+            base_url=settings.openai_base_url or ADDRESS,
+            timeout=settings.model_timeout,
+        )
 
 
 async def _anthropic(model: str, settings: Settings) -> ChatModel:
     from simuverse.agents.backends.anthropic import ADDRESS, AnthropicModel
 
-    return AnthropicModel(
-        model,
-        key=_revealed(settings.anthropic_api_key),
-        base_url=settings.anthropic_base_url or ADDRESS,
-        timeout=settings.model_timeout,
-    )
+    with placed(settings, "anthropic_api_key", "anthropic_base_url"):
+        return AnthropicModel(
+            model,
+            key=_revealed(settings.anthropic_api_key),
+            base_url=settings.anthropic_base_url or ADDRESS,
+            timeout=settings.model_timeout,
+        )
 
 
 async def _local(model: str, settings: Settings) -> ChatModel:
@@ -98,9 +101,10 @@ async def open_model(name: str, settings: Settings) -> ChatModel:
     if name == Rehearsal.name:
         return Rehearsal()
     provider, _, model = name.partition(":")
-    if provider not in _MODELS or not model:
-        raise SettingsError(f"{name!r} is not a model. Models are written provider:model, for example {_EXAMPLES}")
-    opened = await _MODELS[provider](model, settings)
+    with placed(settings, "model", "subconscious_model", value=name):
+        if provider not in _MODELS or not model:
+            raise SettingsError(f"{name!r} is not a model. Models are written provider:model, for example {_EXAMPLES}")
+        opened = await _MODELS[provider](model, settings)
     calls = settings.model_calls or (LOCAL_CALLS if provider in ("ollama", "local") else REMOTE_CALLS)
     # Inside the retries, so that a call that waits to be tried again takes no one's place.
     return Retrying(
@@ -123,7 +127,8 @@ async def open_embedder(name: str, settings: Settings) -> Embedder:
 
     if name == WordLlamaEmbedder.name:
         return await WordLlamaEmbedder.open()
-    embedder = await _open_named(name, settings)
+    with placed(settings, "embedder", value=name):
+        embedder = await _open_named(name, settings)
     if embedder.name == "hashing":
         return embedder
     from simuverse.memory.embedders.with_words import WithWords
@@ -149,13 +154,15 @@ async def _open_named(name: str, settings: Settings) -> Embedder:
         case "ollama", model if model:
             from simuverse.memory.embedders.ollama import OllamaEmbedder
 
-            return await OllamaEmbedder.open(model, host=_ollama_address(settings))
+            with placed(settings, "ollama_host"):
+                return await OllamaEmbedder.open(model, host=_ollama_address(settings))
         case "openai", model if model:
             from simuverse.memory.embedders.openai import OpenAIEmbedder
 
-            return await OpenAIEmbedder.open(
-                model, key=_revealed(settings.openai_api_key), base_url=settings.openai_base_url
-            )
+            with placed(settings, "openai_api_key", "openai_base_url"):
+                return await OpenAIEmbedder.open(
+                    model, key=_revealed(settings.openai_api_key), base_url=settings.openai_base_url
+                )
         case "sentence-transformers", model if model:
             from simuverse.memory.embedders.sentence_transformers import SentenceTransformersEmbedder
 
@@ -177,25 +184,26 @@ async def open_store(
     Raises:
         SettingsError: no such kind of store. MissingExtra: its client isn't installed. StoreError: it can't be opened.
     """
-    if is_on_server(name):
-        from simuverse.memory.stores.weaviate import WeaviateStore
-        from simuverse.memory.stores.weaviate_address import StoreAddress, parse_headers
-        from simuverse.memory.stores.weaviate_connection import DEADLINE
+    with placed(settings, "store", value=name):
+        if is_on_server(name):
+            from simuverse.memory.stores.weaviate import WeaviateStore
+            from simuverse.memory.stores.weaviate_address import StoreAddress
+            from simuverse.memory.stores.weaviate_connection import DEADLINE
 
-        place = StoreAddress.parse(name.removeprefix(WEAVIATE))
-        return await WeaviateStore.open(
-            place.addresses,
-            layout=place.layout,
-            replication=place.replication,
-            deadline=deadline or DEADLINE,
-            embedder_name=embedder.name,
-            dimension=embedder.dimension,
-            key=_revealed(settings.weaviate_api_key) if settings else None,
-            headers=parse_headers(_revealed(settings.weaviate_headers) or "") if settings else None,
-        )
-    from simuverse.memory.stores.sqlite import SQLiteStore
+            place = StoreAddress.parse(name.removeprefix(WEAVIATE))
+            return await WeaviateStore.open(
+                place.addresses,
+                layout=place.layout,
+                replication=place.replication,
+                deadline=deadline or DEADLINE,
+                embedder_name=embedder.name,
+                dimension=embedder.dimension,
+                key=_revealed(settings.weaviate_api_key) if settings else None,
+                headers=_headers(settings) if settings else None,
+            )
+        from simuverse.memory.stores.sqlite import SQLiteStore
 
-    return await SQLiteStore.open(store_path(name), embedder_name=embedder.name, dimension=embedder.dimension)
+        return await SQLiteStore.open(store_path(name), embedder_name=embedder.name, dimension=embedder.dimension)
 
 
 async def open_kept(
@@ -211,14 +219,14 @@ async def open_kept(
         SettingsError: no such kind of store, or one in memory. MissingExtra, StoreError: it can't be opened.
     """
     if is_on_server(name):
-        from simuverse.memory.stores.weaviate_address import StoreAddress, parse_headers
+        from simuverse.memory.stores.weaviate_address import StoreAddress
         from simuverse.memory.stores.weaviate_kept import WeaviateKept
 
         return await WeaviateKept.open(
             name,
             StoreAddress.parse(name.removeprefix(WEAVIATE)),
             key=_revealed(settings.weaviate_api_key),
-            headers=parse_headers(_revealed(settings.weaviate_headers) or ""),
+            headers=_headers(settings),
             new=new,
         )
     path = store_path(name)
@@ -260,6 +268,13 @@ def store_path(name: str) -> Path | None:
 def is_on_server(name: str) -> bool:
     """Whether a store's name is a server's address, or several, rather than a file."""
     return name.startswith(WEAVIATE)
+
+
+def _headers(settings: Settings) -> Mapping[str, str]:
+    from simuverse.memory.stores.weaviate_address import parse_headers
+
+    with placed(settings, "weaviate_headers"):
+        return parse_headers(_revealed(settings.weaviate_headers) or "")
 
 
 def _revealed(secret: Secret | None) -> str | None:

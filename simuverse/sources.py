@@ -9,7 +9,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from simuverse.config import Settings
-from simuverse.errors import RunFolderError, SettingsError, UnknownAgent
+from simuverse.errors import RunFolderError, SettingsError, StoreMismatch, UnknownAgent
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.audit_lines import LEDGER
 from simuverse.memory.backlog import NO_BACKLOG, Backlog
@@ -96,6 +96,18 @@ def names_behind(source: str, settings: Settings) -> tuple[str, str]:
     if path is None or not path.exists():
         raise SettingsError(f"there is no store {store_name}. A run, a chat or open_subconscious makes one")
     return store_name, recorded_embedder(path)[0]
+
+
+def require_embedder(source: str, settings: Settings) -> None:
+    """Raises:
+    StoreMismatch: the settings' embedder isn't the one that ``source`` was made with, where it knows that itself.
+    """
+    made_with = names_behind(source, settings)[1]
+    if made_with != settings.embedder:
+        raise StoreMismatch(
+            f"the vectors in {source} are those of the embedder {made_with!r}, not of {settings.embedder!r}. Leave "
+            f"--embedder out, or make them anew: simuverse store reembed {source} --embedder {settings.embedder}"
+        )
 
 
 def record_of_changes(name: str, store: MemoryStore, embedder: Embedder) -> AuditLog:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, tzinfo
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from simuverse.agents.dialogue import Dialogue
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Persona
 from simuverse.agents.unwritten import UnwrittenLog
-from simuverse.config import Settings, load
+from simuverse.config import Settings, load, placed
 from simuverse.errors import RunFolderError, UsageError
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.backlog import Backlog
@@ -82,7 +82,7 @@ async def open_subconscious(
         UsageError, StoreError, EmbedderError: what was asked for can't be had.
     """
     settings = settings or load()
-    recall = recall or RecallSettings(preset=preset(settings.preset), zone=time_zone(settings.zone))
+    recall = recall or _recall(settings, _zone(settings))
     async with AsyncExitStack() as stack:
         if embedder is None or isinstance(embedder, str):
             embedder = await open_embedder(embedder or settings.embedder, settings)
@@ -133,7 +133,7 @@ async def open_mind(source: str, owner: str | None, settings: Settings) -> Async
             embedder=embedder,
             beside=file_beside(source),
             audit=record_of_changes(names_behind(source, settings)[0], store, embedder),
-            recall=RecallSettings(preset=preset(settings.preset), zone=zone_of(source, settings)),
+            recall=_recall(settings, zone_of(source, settings)),
             settings=settings,
         ) as mind:
             yield mind
@@ -160,6 +160,8 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
     Raises:
         UsageError: both have the same name, or such a talk is under way.
     """
+    if not name.strip():
+        raise UsageError("who is to be talked with has no name. Give one: simuverse chat Ada")
     if name == partner:
         raise UsageError(f"two who are called {name} can't be told apart by what they said. Give --me another name")
     second = subconscious_name(settings)
@@ -222,6 +224,16 @@ def _outbox_of_talks(name: str, store: str) -> Generator[Path]:
         ) from error
 
 
+def _zone(settings: Settings) -> tzinfo:
+    with placed(settings, "zone"):
+        return time_zone(settings.zone)
+
+
+def _recall(settings: Settings, zone: tzinfo) -> RecallSettings:
+    with placed(settings, "preset"):
+        return RecallSettings(preset=preset(settings.preset), zone=zone)
+
+
 def subconscious_name(settings: Settings) -> str:
     """What the second minds really are: ``off``, ``reflex`` or a model."""
     if not settings.memory:
@@ -239,9 +251,10 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
     Args:
         folder: of the run; None keeps no record, and memories in memory unless the settings name a store.
     """
-    scenario = scenarios.load(settings.scenario)
-    zone = time_zone(settings.zone) if settings.zone else scenario.start.tzinfo or UTC
-    recall = RecallSettings(preset=preset(settings.preset), zone=zone)
+    with placed(settings, "scenario"):
+        scenario = scenarios.load(settings.scenario)
+    zone = _zone(settings) if settings.zone else scenario.start.tzinfo or UTC
+    recall = _recall(settings, zone)
     second = subconscious_name(settings)
     async with AsyncExitStack() as stack:
         model = await open_model(settings.model, settings)

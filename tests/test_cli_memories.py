@@ -99,7 +99,7 @@ def test_its_own_options_may_stand_before_or_after_the_word(here: Here) -> None:
 
 def test_a_run_knows_its_embedder(here: Here) -> None:
     here("run", "--ticks", "1", "--out", "run1", "--embedder", "hashing")
-    assert here("memories", "run1", "--agent", "Jade", "--embedder", "wordllama", "list").code == 0
+    assert here("memories", "run1", "--agent", "Jade", "search", "ball").code == 0
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ def free_port(host: str, port: int) -> socket.socket:
         except OSError as error:
             bound.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                raise SettingsError(f"the page can't be served on {host}: {error.strerror}") from error
+                raise SettingsError(
+                    f"the page can't be served on {host}: {error.strerror}. Give one of this machine's with --host"
+                ) from error
         else:
             return bound
     raise SettingsError(f"no port from {port} to {port + PORTS_TRIED - 1} is free on {host}; give another with --port")

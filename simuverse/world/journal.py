@@ -204,22 +204,26 @@ def read_info(folder: Path) -> RunInfo:
     try:
         raw = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise RunFolderError(
-            f"{folder} is not a run folder: it has no {RUN}. `simuverse run --out {folder}` makes one"
-        ) from error
+        taken = folder.exists() and not (folder.is_dir() and next(folder.iterdir(), None) is None)
+        cure = "Name one that a run made" if taken else f"`simuverse run --out {folder}` makes one"
+        raise RunFolderError(f"{folder} is not a run folder: it has no {RUN}. {cure}") from error
     except OSError as error:
         raise RunFolderError(f"{path} can't be read: {error.strerror}") from error
     try:
         written = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
         if not isinstance(written, int):
-            raise RunFolderError(f"{path} isn't a run of Simu-Verse: it states no format")
+            raise RunFolderError(
+                f"{path} isn't a run of Simu-Verse: it states no format. Name a folder that a run made"
+            )
         if written > FORMAT:
             raise RunFolderError(
                 f"{path} has format {written}; this program reads up to {FORMAT}. Update it: pip install -U simu-verse"
             )
         return msgspec.json.decode(raw, type=RunInfo)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"{path} is damaged: {error}") from error
+        raise RunFolderError(
+            f"{path} is damaged: {error}. Bring it back from a copy; without it the run can't be read"
+        ) from error
 
 
 def read_events(folder: Path) -> Iterator[Event]:

@@ -62,8 +62,19 @@ def test_a_wrong_name_or_number_is_told_with_what_is_allowed(words: tuple[str, .
         ("seed = 1\nconcurrency = 0\n", "settings.toml, line 2: concurrency is 0; it must be 1 or more"),
         ("seed = 1\ncolour = 'red'\n", "settings.toml, line 2: there is no setting colour. Settings: model, "),
         ("seed = 1\nport = \n", "settings.toml isn't valid TOML in UTF-8: Invalid value (at line 2, column 8)"),
-        ("preset = 'wild'\n", "'wild' is not a preset. Presets: park, generative_agents, "),
-        ("model = 'gpt'\n", "'gpt' is not a model"),
+        ("preset = 'wild'\n", "settings.toml, line 1: 'wild' is not a preset. Presets: park, generative_agents, "),
+        ("model = 'gpt'\n", "settings.toml, line 1: 'gpt' is not a model"),
+        ("seed = 1\nsubconscious_model = 'gpt'\n", "settings.toml, line 2: 'gpt' is not a model"),
+        ("embedder = 'word2vec'\n", "settings.toml, line 1: 'word2vec' is not an embedder"),
+        ("store = 'postgres://x'\n", "settings.toml, line 1: 'postgres://x' is not a store"),
+        ("store = 'weaviate:nowhere'\n", "settings.toml, line 1: 'nowhere' is not the address of a Weaviate server"),
+        ("scenario = 'market'\n", "settings.toml, line 1: There is no scenario market"),
+        ("zone = 'Mars/Olympus'\n", "settings.toml, line 1: "),
+        (
+            "model = 'openai:x'\nopenai_api_key = 'k'\nopenai_base_url = 'nowhere'\n",
+            "settings.toml, line 2 or settings.toml, line 3: openai:x: the address",
+        ),
+        ("model = 'ollama:x'\nollama_host = 'ftp://x'\n", "settings.toml, line 2: ollama:x: the address"),
     ],
 )
 def test_a_broken_settings_file_is_told_with_its_line(text: str, told: str, here: Here) -> None:
@@ -112,15 +123,61 @@ def test_a_missing_extra_is_told_with_the_line_that_installs_it(
     assert KEY not in told
 
 
-@pytest.mark.parametrize("words", [("flashbacks", "run1"), ("memories", "run1", "--agent", "Bo", "list")])
-def test_a_folder_of_something_else_is_told_how_a_run_is_made(words: tuple[str, ...], here: Here) -> None:
-    Path("run1").mkdir()
-    Path("run1/notes.txt").write_text("milk", encoding="utf-8")
+LOOKS = [("flashbacks", "run1"), ("memories", "run1", "--agent", "Bo", "list")]
+
+
+@pytest.mark.parametrize("words", LOOKS)
+@pytest.mark.parametrize("folder", [True, False])
+def test_something_else_than_a_run_is_told_to_be_none(folder: bool, words: tuple[str, ...], here: Here) -> None:
+    notes = Path("run1/notes.txt" if folder else "run1")
+    notes.parent.mkdir(exist_ok=True)
+    notes.write_text("milk", encoding="utf-8")
     ended = here(*words)
     assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "simuverse: run1 is not a run folder: it has no run.json. Name one that a run made\n"
+
+
+@pytest.mark.parametrize("words", LOOKS)
+@pytest.mark.parametrize("there", [True, False])
+def test_an_empty_folder_is_told_how_a_run_is_made_there(there: bool, words: tuple[str, ...], here: Here) -> None:
+    if there:
+        Path("run1").mkdir()
+    ended = here(*words)
     assert ended.err == (
         "simuverse: run1 is not a run folder: it has no run.json. `simuverse run --out run1` makes one\n"
     )
+
+
+def test_a_run_that_ended_before_its_first_tick_says_so(here: Here) -> None:
+    here("run", "--ticks", "1", "--out", "run1", "--embedder", "hashing")
+    journal = Path("run1/journal.jsonl")
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:1]))
+    ended = here("flashbacks", "run1")
+    assert ended.code == 2
+    assert "the run in run1 ended before its first tick was finished" in ended.err
+
+
+def test_another_embedder_than_the_memories_own_is_refused(here: Here) -> None:
+    here("run", "--ticks", "1", "--out", "run1", "--embedder", "hashing")
+    for source in ("run1", "sqlite:run1/memory.db"):
+        ended = here("memories", source, "--embedder", "wordllama", "--agent", "Jade", "list")
+        assert ended.code == 4
+        assert f"the vectors in {source} are those of the embedder 'hashing', not of 'wordllama'" in ended.err
+        assert here("memories", source, "--embedder", "hashing", "--agent", "Jade", "list").code == 0
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_nobody_is_no_one_to_talk_with(name: str, here: Here) -> None:
+    ended = here("chat", name, typed=b"Hello.\n")
+    assert ended.code == 2
+    assert ended.err == "simuverse: who is to be talked with has no name. Give one: simuverse chat Ada\n"
+
+
+def test_a_page_on_an_address_of_no_one_here_begins_no_run(here: Here) -> None:
+    ended = here("demo", "--host", "203.0.113.5", "--out", "run1")
+    assert ended.code == 2
+    assert "Give one of this machine's with --host" in ended.err
+    assert not Path("run1").exists()
 
 
 def test_an_unknown_agent_and_tick_are_told_which_there_are(here: Here) -> None:
