@@ -75,6 +75,7 @@ async def _measure(sizes: list[int], agents: list[int], weaviate: str | None) ->
                     "memories": size.size,
                     "p50_ms": size.recall.p50,
                     "p95_ms": size.recall.p95,
+                    "fresh_p50_ms": size.fresh.p50,
                     "at_once_p50_ms": size.at_once.p50,
                     "first_search_ms": size.first_search,
                     "memory_mb": size.memory_mb,
