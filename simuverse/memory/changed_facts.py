@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from simuverse.memory.statements import Statement, listed, particular, stems
+from simuverse.memory.statements import LONGEST, Statement, listed, particular, stems
 
 _LONGEST_VALUE = 3
 """Words with a meaning of their own in a value: more of them tell several things."""
@@ -184,6 +184,8 @@ def _words_of(text: str) -> frozenset[str]:
 def _other_value(old: Statement, new: Statement) -> bool:
     cue = new.changes and not _ENDED.search(new.text)
     if not _same_person(old, new) or not (cue or (_present(old) and _present(new))):
+        return False
+    if max(len(old.spoken), len(new.spoken)) > LONGEST:
         return False
     matcher = SequenceMatcher(None, old.spoken, new.spoken, autojunk=False)
     if matcher.ratio() < (_ALIKE_WITH_CUE if cue else _ALIKE):

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from simuverse.memory.arrangement import counts_otherwise, says_otherwise
-from simuverse.memory.statements import Statement, stems
+from simuverse.memory.statements import LONGEST, Statement, stems
 from simuverse.memory.synonyms import mean_the_same, tells_little
 from simuverse.memory.word_vectors import WordVectors
 
@@ -249,15 +249,35 @@ def _not_in(words: Sequence[str], others: Sequence[str], *, instead: bool = Fals
 
 
 def replaced(draft: Statement, known: Statement) -> int:
-    """Stretches of the same length that differ, in texts that run alike otherwise; words without meaning count not."""
-    matcher = SequenceMatcher(None, known.spoken, draft.spoken, autojunk=False)
-    if matcher.ratio() < _PARALLEL:
+    """Stretches of the same length that differ, in texts that run alike otherwise; words without meaning count not.
+
+    Of what differs over more than :data:`LONGEST` words nobody can be sure, so it counts as one.
+    """
+    own, others = draft.spoken, known.spoken
+    same = 0
+    if max(len(own), len(others)) > LONGEST:
+        own, others = _where_they_differ(own, others)
+        same = len(draft.spoken) - len(own)
+        if max(len(own), len(others)) > LONGEST:
+            return 1
+    matcher = SequenceMatcher(None, others, own, autojunk=False)
+    matched = same + sum(block.size for block in matcher.get_matching_blocks())
+    if 2 * matched < _PARALLEL * (len(draft.spoken) + len(known.spoken)):
         return 0
     count = 0
     for kind, start, end, other_start, other_end in matcher.get_opcodes():
         if kind == "replace" and end - start == other_end - other_start:
-            pairs = zip(known.spoken[start:end], draft.spoken[other_start:other_end], strict=True)
+            pairs = zip(others[start:end], own[other_start:other_end], strict=True)
             count += sum(
                 a in known.words and b in draft.words and not stems(a) & stems(b) and not _same(a, b) for a, b in pairs
             )
     return count
+
+
+def _where_they_differ(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Without what both begin with, and what both end with."""
+    shorter = min(len(one), len(other))
+    begin = next((place for place in range(shorter) if one[place] != other[place]), shorter)
+    rest = shorter - begin
+    end = next((place for place in range(rest) if one[-1 - place] != other[-1 - place]), rest)
+    return one[begin : len(one) - end], other[begin : len(other) - end]

@@ -138,6 +138,9 @@ _CHANGES = re.compile(
 
 _PAST = re.compile(r"\b(?:was|were|had|did|used to|formerly|once|before|ago|back then|earlier)\b", re.IGNORECASE)
 
+LONGEST = 400
+"""Words of a text whose order is compared with that of as many others: the time grows with the square."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from simuverse.bench.hygiene import PAIRS
 from simuverse.bench.labelled_pairs import labelled_pairs
-from simuverse.memory.echoes import Echo, compared
+from simuverse.memory.echoes import Echo, compared, replaced
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.statements import said
 from simuverse.memory.synonyms import tells_little
@@ -208,4 +208,12 @@ def test_thousands_of_words_and_denials_are_compared_as_a_few_are() -> None:
     longer = said("The mill, not the barn. " * 5_002, by="Mira")
     found = compared(longer, long, cosine=1.0)
     assert found is not None
-    assert (found.held, found.foreign, found.substitutes) == (1.0, 0, False)
+    assert (found.held, found.foreign, found.substitutes, found.replaced) == (1.0, 0, False, 0)
+
+
+def test_of_long_texts_that_differ_all_over_nobody_is_sure() -> None:
+    known = said("The mill, not the barn. " * 500, by="Mira")
+    other = said("The barn, not the mill. " * 500, by="Mira")
+    assert replaced(other, known) == 1
+    assert replaced(said("The mill, not the barn. " * 499 + "The mill, not the well.", by="Mira"), known) == 1
+    assert replaced(known, known) == 0
