@@ -7,6 +7,7 @@ kept.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -15,7 +16,7 @@ import numpy as np
 
 from simuverse.memory.arrangement import counts_otherwise, says_otherwise
 from simuverse.memory.statements import LONGEST, Statement, stems
-from simuverse.memory.synonyms import mean_the_same, tells_little
+from simuverse.memory.synonyms import mean_the_same, meanings, tells_little
 from simuverse.memory.word_vectors import WordVectors
 
 FOREIGN = 0.45
@@ -223,8 +224,10 @@ def likeness(words: Sequence[str], known: Statement, table: WordVectors | None) 
     if table is not None:
         vectors = table.word_vectors(others)
         near = np.stack([np.vecdot(vectors, word) for word in table.word_vectors(each)]).astype(np.float64)
+    relatives = _Relatives(others)
     for row, word in enumerate(each):
-        for column, other in enumerate(others):
+        for column in relatives.of(word, by_prefix=table is None):
+            other = others[column]
             if _same(word, other):
                 near[row, column] = 1.0
             elif shared := stems(word) & stems(other):
@@ -234,18 +237,40 @@ def likeness(words: Sequence[str], known: Statement, table: WordVectors | None) 
     return dict(zip(each, np.clip(near.max(axis=1), 0.0, 1.0).tolist(), strict=True))
 
 
+class _Relatives:
+    """Finds among many words those that may be another's: the same, of its stem, or of like meaning."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._places: defaultdict[tuple[str, object], set[int]] = defaultdict(set)
+        for place, word in enumerate(words):
+            for key in _keys(word):
+                self._places[key].add(place)
+
+    def of(self, word: str, *, by_prefix: bool = False) -> set[int]:
+        """Their places; by prefix also those that only begin alike."""
+        keys = (key for key in _keys(word) if by_prefix or key[0] != "prefix")
+        return set[int]().union(*(self._places.get(key, ()) for key in keys))
+
+
+def _keys(word: str) -> list[tuple[str, object]]:
+    own = stems(word)
+    prefix = [("prefix", word[:_PREFIX])] if len(word) > _PREFIX else []
+    return [
+        ("word", word),
+        *(("stem", stem) for stem in own),
+        *(("meaning", number) for number in meanings(word, own)),
+        *prefix,
+    ]
+
+
 def _same(word: str, other: str) -> bool:
     return word == other or mean_the_same(word, stems(word), other, stems(other))
 
 
 def _not_in(words: Sequence[str], others: Sequence[str], *, instead: bool = False) -> list[str]:
     """Those that tell something, by themselves or instead of others, and are among the others in no form."""
-    return [
-        word
-        for word in words
-        if not tells_little(word, in_place_of_another=instead)
-        and not any(_same(word, other) or stems(word) & stems(other) for other in others)
-    ]
+    relatives = _Relatives(others)
+    return [word for word in words if not tells_little(word, in_place_of_another=instead) and not relatives.of(word)]
 
 
 def replaced(draft: Statement, known: Statement) -> int:

@@ -147,11 +147,15 @@ def _groups() -> dict[str, frozenset[int]]:
     return {stem: frozenset(numbers) for stem, numbers in found.items()}
 
 
-def mean_the_same(word: str, stems: Iterable[str], other: str, other_stems: Iterable[str]) -> bool:
-    """Whether both are in one group, in whatever form; words in lower case, with their search tokens."""
+def meanings(word: str, stems: Iterable[str]) -> frozenset[int]:
+    """Numbers of the groups that a word is in, in whatever form; in lower case, with its search tokens."""
     groups = _groups()
-    own = frozenset[int]().union(*(groups.get(form, frozenset()) for form in (word, *stems)))
-    return not own.isdisjoint(number for form in (other, *other_stems) for number in groups.get(form, frozenset()))
+    return frozenset[int]().union(*(groups.get(form, frozenset()) for form in (word, *stems)))
+
+
+def mean_the_same(word: str, stems: Iterable[str], other: str, other_stems: Iterable[str]) -> bool:
+    """Whether both are in one group."""
+    return not meanings(word, stems).isdisjoint(meanings(other, other_stems))
 
 
 def tells_little(word: str, *, in_place_of_another: bool = False) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from simuverse.bench.hygiene import PAIRS
 from simuverse.bench.labelled_pairs import labelled_pairs
-from simuverse.memory.echoes import Echo, compared, replaced
+from simuverse.memory.echoes import Echo, compared, likeness, replaced
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.statements import said
 from simuverse.memory.synonyms import tells_little
@@ -209,6 +209,22 @@ def test_thousands_of_words_and_denials_are_compared_as_a_few_are() -> None:
     found = compared(longer, long, cosine=1.0)
     assert found is not None
     assert (found.held, found.foreign, found.substitutes, found.replaced) == (1.0, 0, False, 0)
+
+
+def test_thousands_of_different_words_are_each_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+
+    def counted(word: str, other: str) -> bool:
+        nonlocal looked_at
+        looked_at += 1
+        return word == other
+
+    monkeypatch.setattr("simuverse.memory.echoes._same", counted)
+    words = ["".join(letters) for letters in product("bcdfghjkl", repeat=4)]
+    known, draft = said(" ".join(words[:2_000]), by="Mira"), said(" ".join(words[1_000:3_000]), by="Mira")
+    near = likeness(draft.words, known, None)
+    assert [near[words[1_500]], near[words[2_500]]] == [1.0, 0.0]
+    assert looked_at == 1_000
 
 
 def test_of_long_texts_that_differ_all_over_nobody_is_sure() -> None:
