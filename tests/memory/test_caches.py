@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from simuverse.memory.stores.sqlite import SQLiteStore
 from simuverse.memory.word_vectors import WordVectors
 from tests.contracts.memory_reference import DIMENSION, entry
 from tests.contracts.memory_store import EMBEDDER
+from tests.memory.others import others
 
 
 class Table(WordVectors):
@@ -50,18 +50,10 @@ async def test_what_is_noted_ahead_is_not_looked_up_when_it_is_compared() -> Non
 
 async def test_noting_ahead_gives_way_and_ends_where_the_room_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simuverse.memory.word_vectors.NOTED_TEXTS", 100)
-    table, turns = Table(), 0
-
-    async def others() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    beside = asyncio.ensure_future(others())
-    await table.note([f"kite{number}x" for number in range(300)])
-    beside.cancel()
-    assert turns > 0
+    table = Table()
+    async with others() as turns:
+        await table.note([f"kite{number}x" for number in range(300)])
+    assert turns.count > 0
     assert len(table.looked_up) == 128
 
 

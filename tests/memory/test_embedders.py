@@ -20,6 +20,7 @@ from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.word_vectors import WordVectors
 from tests.contracts.embedder import TEXTS, EmbedderContract, check
+from tests.memory.others import others
 
 
 class TestHashing(EmbedderContract):
@@ -153,20 +154,11 @@ async def test_long_and_short_texts_together_are_as_each_alone() -> None:
 
 
 async def test_wordllama_loads_and_embeds_beside_the_loop() -> None:
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            ticks += 1
-            await asyncio.sleep(0)
-
-    ticking = asyncio.create_task(tick())
-    embedder = await WordLlamaEmbedder.open()
-    before = ticks
-    await embedder.embed([f"Jamal counts coin {number}." for number in range(2000)])
-    ticking.cancel()
-    assert ticks > before + 1
+    async with others() as turns:
+        embedder = await WordLlamaEmbedder.open()
+        before = turns.count
+        await embedder.embed([f"Jamal counts coin {number}." for number in range(2000)])
+    assert turns.count > before + 1
 
 
 async def test_wordllama_gives_what_its_library_gives_for_a_whole_text() -> None:
