@@ -35,7 +35,7 @@ FEWEST = 2
 _FAR = 0.2
 """Cosine below which nothing but single words is shared."""
 
-_PREFIX = 5
+PREFIX = 5
 """Letters that two words share at their beginning to be taken for relatives, where no table tells."""
 _RELATIVE = 0.8
 
@@ -232,7 +232,7 @@ def likeness(words: Sequence[str], known: Statement, table: WordVectors | None) 
                 near[row, column] = 1.0
             elif shared := stems(word) & stems(other):
                 near[row, column] = len(shared) / len(stems(word))
-            elif table is None and word[:_PREFIX] == other[:_PREFIX] and len(word) > _PREFIX < len(other):
+            elif table is None and word[:PREFIX] == other[:PREFIX] and len(word) > PREFIX < len(other):
                 near[row, column] = _RELATIVE
     return dict(zip(each, np.clip(near.max(axis=1), 0.0, 1.0).tolist(), strict=True))
 
@@ -254,7 +254,7 @@ class _Relatives:
 
 def _keys(word: str) -> list[tuple[str, object]]:
     own = stems(word)
-    prefix = [("prefix", word[:_PREFIX])] if len(word) > _PREFIX else []
+    prefix = [("prefix", word[:PREFIX])] if len(word) > PREFIX else []
     return [
         ("word", word),
         *(("stem", stem) for stem in own),

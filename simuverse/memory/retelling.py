@@ -12,6 +12,7 @@ import re
 
 from simuverse.memory.echoes import (
     FOREIGN,
+    PREFIX,
     denies_other,
     is_of_another,
     likeness,
@@ -40,9 +41,6 @@ _DENYING = listed(
     "hate hates hated secret"
 )
 """What says by itself that something isn't there, isn't done or isn't so."""
-
-_PREFIX = 5
-"""Letters that relatives share at their beginning: "allergic" and "allergy"."""
 
 _TRUE = ("true", "right", "correct")
 
@@ -96,10 +94,10 @@ def _denies_otherwise(draft: Statement, known: Statement) -> bool:
 
 
 def _is_among(word: str, tokens: frozenset[str]) -> bool:
-    own, alike = stems(word), {token[:_PREFIX] for token in tokens if len(token) >= _PREFIX}
+    own, alike = stems(word), {token[:PREFIX] for token in tokens if len(token) >= PREFIX}
     return (
         not own.isdisjoint(tokens)
-        or word[:_PREFIX] in alike
+        or word[:PREFIX] in alike
         or any(mean_the_same(word, own, token, (token,)) for token in tokens)
     )
 
