@@ -13,7 +13,7 @@ from simuverse import errors
 
 HEAVY = (
     *("numpy", "lxml", "wordllama", "dash", "flask", "typer", "rich", "msgspec", "asyncio", "sqlite3", "email"),
-    *("weaviate", "requests", "pydantic", "snowballstemmer", "logging", "importlib.metadata"),
+    *("weaviate", "requests", "pydantic", "Stemmer", "logging", "importlib.metadata"),
 )
 NAMES = (
     "open_subconscious",

@@ -2,8 +2,7 @@
 
 A token is a word without case and accents, cut to its stem; stop words are left out, negation is not. Scripts that put
 no spaces between words, and Korean, whose particles cling to them, give pairs of neighbouring characters. The stemmers
-are Snowball's own pure Python classes, named one by one: the package's front door would hand out another library's, of
-another version, where that happens to be installed.
+are Snowball's, compiled: the same stems as its pure Python classes give, fifty times as fast.
 
 Words in Latin letters are stemmed by the text's own language, told by a vote of its function words. Without a clear
 winner it is English; so a few bare keywords are stemmed as English whatever they are, and therefore a memory in another
@@ -35,6 +34,9 @@ _CACHED_WORDS = 65_536
 
 _CACHED_MEMORIES = 16_384
 """Memories whose tokens are kept, about 10 MB: a recall wants those of every candidate, turn after turn."""
+
+_KEPT_BY_STEMMER = 0
+"""Words: what is kept must be let go of when a memory is erased, and the caches above it do."""
 
 _MIN_VOTES = 2
 """Function words that a language needs to be believed; one alone (``die``, ``no``, ``a``) is in too many languages."""
@@ -365,7 +367,7 @@ def _stem(word: str, language: str) -> str:
     """A stemmer of its own for every word: they keep state, and threads share the cache above them."""
     if len(word) > MAX_TOKEN:
         return word[:MAX_TOKEN]
-    return _stemmer(language)().stemWord(word)[:MAX_TOKEN] or word
+    return _stemmers()(language, _KEPT_BY_STEMMER).stemWord(word)[:MAX_TOKEN] or word
 
 
 class _Stemmer(Protocol):
@@ -373,6 +375,6 @@ class _Stemmer(Protocol):
 
 
 @cache
-def _stemmer(language: str) -> Callable[[], _Stemmer]:
-    module = import_module(f"snowballstemmer.{language}_stemmer")
-    return cast("Callable[[], _Stemmer]", getattr(module, f"{language.capitalize()}Stemmer"))
+def _stemmers() -> Callable[[str, int], _Stemmer]:
+    """Takes a language and how many words to keep."""
+    return cast("Callable[[str, int], _Stemmer]", import_module("Stemmer").Stemmer)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import unicodedata
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -14,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simuverse.memory.analysis import MAX_TOKEN, matched_share, memory_tokens, query_terms, search_text, tokens
+from simuverse.memory.caches import let_go
 from simuverse.memory.languages import LATIN, OTHER
 from simuverse.memory.records import Category, Memory, Provenance, Source
 
@@ -288,23 +288,17 @@ def test_case_does_not_matter(text: str) -> None:
     assert tokens(text.upper()) == tokens(text.lower())
 
 
-def test_another_stemmer_library_that_happens_to_be_installed_changes_nothing() -> None:
-    script = """
-import sys, types
-impostor = types.ModuleType("Stemmer")
-impostor.algorithms = lambda: ["english"]
-class Stemmer:
-    def __init__(self, language): pass
-    def stemWord(self, word): return "impostor"
-impostor.Stemmer = Stemmer
-sys.modules["Stemmer"] = impostor
-import snowballstemmer
-assert snowballstemmer.stemmer("english").stemWord("balls") == "impostor"
-from simuverse.memory.analysis import tokens
-sys.stdout.write(" ".join(tokens("rolling balls")))
-"""
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert result.stdout == "roll ball"
+def test_words_that_threads_stem_at_once_give_the_same_stems() -> None:
+    words = [f"{stem}{end}" for stem in ("talk", "garden", "relation") for end in ("s", "ed", "ing", "er", "ers", "al")]
+
+    def stemmed() -> list[list[str]]:
+        return [tokens(word) for word in words]
+
+    alone = stemmed()
+    let_go()
+    with ThreadPoolExecutor(8) as pool:
+        together = [future.result() for future in [pool.submit(stemmed) for _ in range(50)]]
+    assert together == [alone] * 50
 
 
 @given(st.text(st.sampled_from("ab'`.,: 3-_\u00e9\u2019\n")))
