@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,8 @@ WEAVIATE = "weaviate:"
 OLLAMA_PORT = 11434
 
 PATIENCE = 300.0
-"""Seconds that one call may take at least, retries and waiting for its turn included."""
+"""Seconds that one call may take at least, retries and waiting for its turn included; but for a model in the process,
+where a call waits for however many others there are and then has its own time."""
 
 LOCAL_CALLS, REMOTE_CALLS = 2, 8
 """Calls to one provider at once: a model on this machine gains nothing from more; a service takes them."""
@@ -110,7 +112,7 @@ async def open_model(name: str, settings: Settings) -> ChatModel:
     return Retrying(
         Limited(opened, asyncio.Semaphore(calls)),
         chance=random.Random(settings.seed),
-        total=max(PATIENCE, 2 * settings.model_timeout),
+        total=inf if provider == "local" else max(PATIENCE, 2 * settings.model_timeout),
     )
 
 

@@ -15,7 +15,7 @@ from simuverse import prompts
 from simuverse.agents.chat import ChatModel, ChatRequest, Message, Purpose
 from simuverse.agents.error_texts import is_error_text
 from simuverse.agents.trace import ModelCall
-from simuverse.agents.turn import encodable
+from simuverse.agents.turn import Tool, encodable
 from simuverse.errors import MalformedReply, ModelError
 
 MAX_ATTEMPTS = 3
@@ -47,6 +47,7 @@ async def ask(
     seed: int,
     agent: str,
     max_tokens: int = 1024,
+    tools: tuple[Tool, ...] = (),
 ) -> Asked[Value]:
     """Calls ``model`` until ``parse`` takes its reply.
 
@@ -65,6 +66,7 @@ async def ask(
             max_tokens=max_tokens,
             seed=seed + attempt - 1,
             agent=agent,
+            tools=tools,
         )
         call = partial(
             ModelCall, purpose=purpose, model=model.name, attempt=attempt, temperature=temperature, messages=messages

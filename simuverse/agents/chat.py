@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol
 
+from simuverse.agents.turn import Tool
+
 
 class Purpose(StrEnum):
     """What a call is for. The reply of each is validated against the schema of the same name in ``prompts/``."""
@@ -33,6 +35,7 @@ class ChatRequest:
         max_tokens: of the reply.
         seed: for backends that can repeat themselves.
         agent: who it is for, in logs and traces.
+        tools: of a turn: those on offer, of which a backend with grammars has it take one; none leaves it open.
     """
 
     messages: tuple[Message, ...]
@@ -41,6 +44,7 @@ class ChatRequest:
     max_tokens: int = 1024
     seed: int = 0
     agent: str = ""
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

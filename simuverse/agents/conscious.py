@@ -43,6 +43,7 @@ class ConsciousAgent:
             temperature=temperature(self.persona.strength),
             seed=observation.seed,
             agent=self.persona.name,
+            tools=tuple(tools),
         )
         if asked.value is None:
             problem = f"{self.persona.name} waits: {asked.problem}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event, get_ident
@@ -194,6 +195,18 @@ async def test_a_call_that_takes_too_long_is_stopped(engine: FakeEngine, weights
     with pytest.raises(ModelUnavailable, match=r"0\.05 s"):
         await model.complete(REQUEST)
     assert await asyncio.to_thread(endless.stopped.wait, 10)
+    await model.aclose()
+
+
+async def test_waiting_for_its_turn_takes_nothing_from_the_time_of_a_call(engine: FakeEngine, weights: Path) -> None:
+    def slow() -> Iterator[dict[str, Any]]:
+        time.sleep(0.4)
+        yield from GOOD
+
+    engine.chunks = slow
+    model = await LocalModel.open(str(weights), timeout=1.0)
+    completions = await asyncio.gather(*(model.complete(REQUEST) for _ in range(4)))
+    assert [completion.text for completion in completions] == ["<nothing_to_remember/>"] * 4
     await model.aclose()
 
 

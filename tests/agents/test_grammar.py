@@ -18,7 +18,9 @@ from simuverse.agents.backends.grammar import (
     compile_schema,
 )
 from simuverse.agents.backends.local import grammar_within
+from simuverse.agents.backends.tool_schema import offering
 from simuverse.agents.chat import Purpose
+from simuverse.agents.turn import Parameter, Tool
 from simuverse.agents.xml import parse_memories, parse_queries, parse_turn
 
 READERS: Mapping[Purpose, Callable[[str], object]] = {
@@ -122,6 +124,62 @@ def test_no_sentence_is_longer_than_allowed(characters: int) -> None:
     assert SHORTEST_TEXT <= limit <= LONGEST_TEXT
     assert longest <= characters or limit == SHORTEST_TEXT
     assert longest >= characters - 1 or limit == LONGEST_TEXT
+
+
+OFFERED = (
+    Tool(
+        name="say",
+        description="Say it.",
+        parameters=(
+            Parameter(name="text", description="the words"),
+            Parameter(name="to", description="to whom", required=False),
+        ),
+    ),
+    Tool(
+        name="turn_dial",
+        description="Turn it.",
+        parameters=(Parameter(name="way", description="which way", options=("up", "down & out")),),
+    ),
+    Tool(name="rest", description="Rest."),
+)
+
+
+@given(data=st.data())
+def test_a_turn_is_a_call_of_a_tool_on_offer_with_what_it_needs(data: st.DataObject) -> None:
+    grammar = as_regex(grammar_within(Purpose.TURN, 1400, tools=OFFERED))
+    call = parse_turn(data.draw(st.from_regex(grammar, fullmatch=True))).call
+    match call.tool:
+        case "say":
+            assert {"text"} <= set(call.arguments) <= {"text", "to"}
+            assert all(call.arguments.values())
+        case "turn_dial":
+            assert call.arguments in ({"way": "up"}, {"way": "down & out"})
+        case other:
+            assert (other, call.arguments) == ("rest", {})
+
+
+@pytest.mark.parametrize(
+    ("call", "allowed"),
+    [
+        ("<tool_name>rest</tool_name>", True),
+        ('<tool_name>say</tool_name><parameter name="text">Hello.</parameter>', True),
+        ('<tool_name>say</tool_name><parameter name="text">Hi.</parameter><parameter name="to">Bo</parameter>', True),
+        ('<tool_name>say</tool_name><parameter name="to">Bo</parameter>', False),
+        ('<tool_name>turn_dial</tool_name><parameter name="way">left</parameter>', False),
+        ("<tool_name>Bo</tool_name>", False),
+    ],
+)
+def test_calls_beside_what_is_on_offer_are_no_sentences(call: str, allowed: bool) -> None:
+    reply = (
+        "<turn><reflection><current_task></current_task><description></description><next_steps></next_steps>"
+        f"<goal></goal><other_info></other_info></reflection><tool_use>{call}</tool_use></turn>"
+    )
+    assert (as_regex(grammar_within(Purpose.TURN, 1400, tools=OFFERED)).fullmatch(reply) is not None) is allowed
+
+
+def test_a_schema_of_something_else_has_no_place_for_tools() -> None:
+    with pytest.raises(ValueError, match="no element tool_use"):
+        offering(prompts.text("memory.rng"), OFFERED)
 
 
 def test_fewer_queries_rather_than_texts_that_say_nothing() -> None:

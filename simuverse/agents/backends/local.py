@@ -15,7 +15,7 @@ import os
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from threading import Event
 from types import ModuleType
@@ -26,7 +26,9 @@ import msgspec
 from simuverse import prompts
 from simuverse.agents.backends.grammar import Kind, compile_schema
 from simuverse.agents.backends.provider import SEEDS
+from simuverse.agents.backends.tool_schema import offering
 from simuverse.agents.chat import ChatRequest, Completion, Purpose
+from simuverse.agents.turn import Tool
 from simuverse.errors import MissingExtra, ModelError, ModelReplyUnusable, ModelUnavailable, SettingsError
 
 SMOLLM2 = "smollm2"
@@ -49,7 +51,11 @@ _KINDS: dict[str, Kind] = {
     "since": "time",
     "tool_name": "name",
     "parameter/@name": "name",
+    "parameter": "line",
 }
+
+_CACHED_GRAMMARS = 64
+"""What is on offer changes with what a world allows someone, among some ten sets of tools."""
 
 _WITHOUT = frozenset({"max_importance", "until"})
 """Their reader refuses an upper bound below the lower one, which no grammar can rule out."""
@@ -101,6 +107,7 @@ class LocalModel:
         self._worker = worker
         self._context = context
         self._timeout = timeout
+        self._turn = asyncio.Lock()
         self._closing = Event()
 
     @classmethod
@@ -112,7 +119,7 @@ class LocalModel:
         Args:
             model: ``smollm2``, or the path of a GGUF file.
             context: tokens of prompt and reply together.
-            timeout: seconds for a whole call, waiting for its turn included.
+            timeout: seconds for a whole call once its turn has come.
             threads: for the arithmetic; None for all cores but one.
 
         Raises:
@@ -152,7 +159,7 @@ class LocalModel:
         started = loop.time()
         cancelled = Event()
         try:
-            async with asyncio.timeout(self._timeout):
+            async with self._turn, asyncio.timeout(self._timeout):
                 chunks = await loop.run_in_executor(self._worker, self._generate, self._body(request), cancelled)
         except TimeoutError:
             raise ModelUnavailable(
@@ -175,7 +182,9 @@ class LocalModel:
             "temperature": request.temperature,
             "seed": request.seed % SEEDS,
             "max_tokens": request.max_tokens,
-            "grammar": grammar_within(request.purpose, int(request.max_tokens * CHARACTERS_PER_TOKEN)),
+            "grammar": grammar_within(
+                request.purpose, int(request.max_tokens * CHARACTERS_PER_TOKEN), tools=request.tools
+            ),
             "cache_prompt": False,  # what is left of an earlier call changes the arithmetic, and so the reply
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -225,10 +234,16 @@ class LocalModel:
         return kind(f"{self.name} gave no usable reply: {fault.message}.")
 
 
-@cache
-def grammar_within(purpose: Purpose, characters: int) -> str:
-    """GBNF of the schema that a reply for ``purpose`` is validated against, for replies of so many characters."""
+@lru_cache(maxsize=_CACHED_GRAMMARS)
+def grammar_within(purpose: Purpose, characters: int, *, tools: tuple[Tool, ...] = ()) -> str:
+    """GBNF of the schema that a reply for ``purpose`` is validated against, for replies of so many characters.
+
+    Args:
+        tools: those on offer in a turn; none: a call may name any.
+    """
     schema = prompts.text(f"{purpose}.rng")
+    if purpose is Purpose.TURN and tools:
+        schema = offering(schema, tools)
     grammars = [compile_schema(schema, kinds=_KINDS, without=_WITHOUT, repeats=repeats) for repeats in _REPEATS]
     roomy = (grammar for grammar in grammars if grammar.room(characters) >= _ENOUGH)
     return next(roomy, grammars[-1]).within(characters)
