@@ -19,7 +19,7 @@ from simuverse import wiring
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.trace import Recollection, Remembered
 from simuverse.bench.echoed import EVENTS, IN_TURN, can_be_turned, in_other_words, wordings
-from simuverse.bench.labelled_pairs import KINDS, LISTENER, Kind, Pair, labelled_pairs
+from simuverse.bench.labelled_pairs import KINDS, LISTENER, Kind, Pair, Telling, labelled_pairs
 from simuverse.bench.soak import Soak
 from simuverse.config import Settings
 from simuverse.errors import StoreError, UsageError
@@ -37,8 +37,8 @@ TURNS = 1_000
 WORDINGS = 20
 """Of each event."""
 
-PAIRS = ((False, False), (False, True), (True, False), (True, True))
-"""Sets of labelled pairs: whether of one's own words, and whether held out."""
+PAIRS: tuple[tuple[Telling, bool], ...] = (("heard", False), ("heard", True), ("own", False), ("own", True))
+"""Sets of labelled pairs that the loop takes its paraphrases from, and whether they are held out."""
 
 THRESHOLDS = (-1.0, 0.0, 0.5, 1.0, 1.5, SURE, 2.5, 3.0)
 
@@ -113,6 +113,7 @@ class HygieneBench:
     """Args:
     fates, held_out: of the pairs that the rules were made with, and of those that they weren't.
     own, own_held_out: the same of pairs whose second sentence is the listener's own.
+    retold, retold_held_out: the same of those that share hardly a word if they say the same.
     """
 
     store: str
@@ -122,6 +123,8 @@ class HygieneBench:
     held_out: Mapping[Kind, Mapping[Fate, int]]
     own: Mapping[Kind, Mapping[Fate, int]]
     own_held_out: Mapping[Kind, Mapping[Fate, int]]
+    retold: Mapping[Kind, Mapping[Fate, int]]
+    retold_held_out: Mapping[Kind, Mapping[Fate, int]]
     curve: tuple[Threshold, ...]
     changes: Changes
     loop: Loop
@@ -143,8 +146,10 @@ async def measure_hygiene(store: MemoryStore, embedder: Embedder, *, turns: int 
         pairs=len(pairs),
         fates=await _fates(store, embedder, pairs),
         held_out=await _fates(store, embedder, labelled_pairs(held_out=True)),
-        own=await _fates(store, embedder, labelled_pairs(own=True)),
-        own_held_out=await _fates(store, embedder, labelled_pairs(own=True, held_out=True)),
+        own=await _fates(store, embedder, labelled_pairs("own")),
+        own_held_out=await _fates(store, embedder, labelled_pairs("own", held_out=True)),
+        retold=await _fates(store, embedder, labelled_pairs("retold")),
+        retold_held_out=await _fates(store, embedder, labelled_pairs("retold", held_out=True)),
         curve=await _curve(embedder, pairs),
         changes=_changes(pairs),
         loop=await _loop(store, embedder, turns),
@@ -243,7 +248,7 @@ def _replaced(old: str, new: str) -> bool:
 async def _loop(store: MemoryStore, embedder: Embedder, turns: int) -> Loop:
     """Each turn somebody speaks of a fact, and the character says what came to mind again, or is told so."""
     paraphrases: dict[str, list[str]] = {}
-    for pair in (pair for own, held_out in PAIRS for pair in labelled_pairs(own=own, held_out=held_out)):
+    for pair in (pair for telling, held_out in PAIRS for pair in labelled_pairs(telling, held_out=held_out)):
         if pair.kind == "restated" and pair.known.speaker != LISTENER and can_be_turned(pair.known.text):
             own = [pair.draft.text] if pair.draft.speaker == LISTENER else []
             paraphrases.setdefault(str(pair.known), []).extend(own)

@@ -21,11 +21,13 @@ def _echoes(measured: HygieneBench) -> Iterator[str]:
         "held out": measured.held_out,
         "own words": measured.own,
         "own, held out": measured.own_held_out,
+        "retold": measured.retold,
+        "retold, held out": measured.retold_held_out,
     }
     for title, fates in sets.items():
-        yield f"{title:<14}" + "".join(f"{fate:>10}" for fate in FATES)
+        yield f"{title:<16}" + "".join(f"{fate:>10}" for fate in FATES)
         for kind in KINDS:
-            yield f"{kind:<14}" + "".join(f"{fates[kind][fate]:>10}" for fate in FATES)
+            yield f"{kind:<16}" + "".join(f"{fates[kind][fate]:>10}" for fate in FATES)
     yield "\nrefused from a score on: how many, precision and recall of 100"
     yield f"{'score':>6} {'refused':>8} {'precision':>10} {'recall':>7}"
     for one in measured.curve:

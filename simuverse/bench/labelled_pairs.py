@@ -13,6 +13,10 @@ from typing import Literal, get_args
 Kind = Literal["restated", "new", "changed", "contradicting"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+Telling = Literal["heard", "own", "retold"]
+"""Who says the second sentence: anyone; Ada, of what came to mind; or she in other words than the first has."""
+TELLINGS: tuple[Telling, ...] = get_args(Telling)
+
 LISTENER = "Ada"
 
 
@@ -34,17 +38,18 @@ class Pair:
     draft: Said
 
 
-def labelled_pairs(*, own: bool = False, held_out: bool = False) -> list[Pair]:
-    """300, in the same order each time.
+def labelled_pairs(telling: Telling = "heard", *, held_out: bool = False) -> list[Pair]:
+    """300, or of one's own 60, or retold 120; in the same order each time.
 
     Args:
-        own: 60 others, whose second sentence Ada says of what came to mind.
-        held_out: 60 others of either, that the rules were not made with.
+        held_out: others, that the rules were not made with: 60, or retold 120.
     """
-    folder = resources.files("simuverse.bench") / f"pairs{'_own' * own}{'_held_out' * held_out}"
+    name = "pairs" if telling == "heard" else f"pairs_{telling}"
+    folder = resources.files("simuverse.bench") / f"{name}{'_held_out' * held_out}"
     pairs: list[Pair] = []
     for kind in KINDS:
-        for line in (folder / f"{kind}.txt").read_text(encoding="utf-8").splitlines():
+        file = folder / f"{kind}.txt"
+        for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
             known, _, draft = line.partition(" | ")
             pairs.append(Pair(kind=kind, known=_said(known), draft=_said(draft)))
     return pairs

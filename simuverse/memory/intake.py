@@ -40,7 +40,7 @@ from simuverse.memory.embedding import Embedder, Vectors
 from simuverse.memory.graded_events import raised
 from simuverse.memory.merging import absorbed
 from simuverse.memory.records import Hit, Memory
-from simuverse.memory.retelling import may_retell
+from simuverse.memory.retelling import may_retell, tells_something_else
 from simuverse.memory.statements import Statement, said, same_voice, speaker_of, statement_of
 from simuverse.memory.store import Entry, MemoryCollection, Vector
 from simuverse.memory.word_vectors import WordVectors
@@ -308,7 +308,9 @@ class Intake:
         likely = [
             (echo.score, one.memory)
             for one, echo in echoes
-            if one.memory is not None and echo.is_likely(of_own=is_own_of_shown(draft, one))
+            if one.memory is not None
+            and echo.is_likely(of_own=(of_own := is_own_of_shown(draft, one)))
+            and not (of_own and self._table and tells_something_else(statement, one.statement, self._table))
         ]
         likely = likely or self._retold(draft, statement, vector, known)
         if likely:

@@ -2,13 +2,20 @@
 
 Who speaks right after something came to mind mostly speaks of it, and says freely what was said to them. So what
 :mod:`simuverse.memory.echoes` takes for something else is looked at again, by what it adds. What is retold adds common
-words alone, which tell little of anything; denies what a word like "free" denies by itself; says "we" of what holds for
-everyone; or is said to another, by name. That is never sure: it links a draft, and refuses none.
+words alone, which tell little of anything, or words that together mean what it leaves out, as "kin by the sea" does for
+"cousins on the coast"; denies what a word like "free" denies by itself; says "we" of what holds for everyone; or is
+said to another, by name. That is never sure: it links a draft, and refuses none.
+
+The other way round, what is only likely an echo isn't one if a rare word of its own has nothing in common with what it
+leaves out: of the same pulpit, that it has woodworm and that somebody carved it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+import numpy as np
 
 from simuverse.memory.echoes import (
     FOREIGN,
@@ -24,6 +31,7 @@ from simuverse.memory.echoes import (
     tells_other_particulars,
 )
 from simuverse.memory.statements import Statement, listed, stems
+from simuverse.memory.store import Vector
 from simuverse.memory.synonyms import mean_the_same, tells_little
 from simuverse.memory.word_vectors import WordVectors
 
@@ -33,6 +41,19 @@ _NEAR = 0.45
 _COMMON, _COMMON_DENIED, _COMMON_INSTEAD = 0.8, 0.93, 0.5
 """Weights up to which a word is so common that it may be a paraphrase's. A denial needs another word than what it
 denies ("no water" for "dry"); what stands in another's place says something else if it tells anything."""
+
+_OF_THE_SAME = 0.2
+"""Cosine of all their words from which two texts may be of the same, if neither a number nor a name says so."""
+
+_MEANS_THE_REST = 0.12
+"""Cosine of the words that only one of both has from which they may say the same: what is new of the same things has
+hardly any likeness to what it leaves out."""
+
+_RARE, _NOTHING_IN_COMMON = 1.0, 0.05
+"""Weight from which a word of its own, and the same cosine below which it tells something else of the same things."""
+
+_WORDIER = 2.0
+"""How much more its own words may weigh than those it leaves out. Beyond, it tells something beside it."""
 
 _DENYING = listed(
     "forbid forbids forbade forbidden ban bans banned prevent prevents prevented refuse refuses refused avoid avoids "
@@ -55,9 +76,27 @@ def may_retell(draft: Statement, known: Statement, *, cosine: float, table: Word
         draft: said by oneself.
         known: came to mind this turn.
     """
-    if cosine < _NEAR or draft.speaker == known.speaker or draft.empty or known.empty:
+    if draft.speaker == known.speaker or draft.empty or known.empty or _tells_otherwise(draft, known):
         return False
-    return not _tells_otherwise(draft, known) and _adds_common_words_alone(draft, known, table)
+    bare = draft.unaddressed
+    foreign = _unlike(bare, known, table)
+    if cosine >= _NEAR and _is_common(foreign, draft, known, table):
+        return True
+    return not replaced(draft, known) and _mean_the_same(foreign, _unlike(known, bare, table), bare, known, table)
+
+
+def tells_something_else(draft: Statement, known: Statement, table: WordVectors) -> bool:
+    """Whether a rare word of its own means nothing of what it leaves out.
+
+    Args:
+        draft: said by oneself.
+        known: came to mind this turn.
+    """
+    bare = draft.unaddressed
+    foreign, left_out = _unlike(bare, known, table), _unlike(known, bare, table)
+    if not foreign or not left_out or max(table.weights(foreign)) < _RARE:
+        return False
+    return _cosine(foreign, left_out, table) < _NOTHING_IN_COMMON
 
 
 def _tells_otherwise(draft: Statement, known: Statement) -> bool:
@@ -102,11 +141,44 @@ def _is_among(word: str, tokens: frozenset[str]) -> bool:
     )
 
 
-def _adds_common_words_alone(draft: Statement, known: Statement, table: WordVectors) -> bool:
-    held = likeness([word for word in own_words(draft, known) if word not in draft.addressed], known, table)
-    foreign = [word for word, near in held.items() if near < FOREIGN and not tells_little(word)]
+def _telling(statement: Statement, other: Statement) -> list[str]:
+    return [word for word in dict.fromkeys(own_words(statement, other)) if not tells_little(word)]
+
+
+def _unlike(statement: Statement, other: Statement, table: WordVectors) -> list[str]:
+    """Its words that are like none of the other's."""
+    held = likeness(_telling(statement, other), other, table)
+    return [word for word, near in held.items() if near < FOREIGN]
+
+
+def _is_common(foreign: Sequence[str], draft: Statement, known: Statement, table: WordVectors) -> bool:
     if bool(draft.denied) != bool(known.denied):
         most = _COMMON_DENIED
     else:
         most = _COMMON_INSTEAD if replaced(draft, known) else _COMMON
     return all(weight <= most for weight in table.weights(foreign))
+
+
+def _mean_the_same(
+    foreign: Sequence[str], left_out: Sequence[str], draft: Statement, known: Statement, table: WordVectors
+) -> bool:
+    """Whether what each has for itself may say the same in other words, of the same."""
+    if not foreign or not left_out or sum(table.weights(foreign)) > _WORDIER * sum(table.weights(left_out)):
+        return False
+    of_the_same = bool(draft.particulars & known.particulars or draft.names & known.names)
+    if not of_the_same:
+        of_the_same = _cosine(_telling(draft, known), _telling(known, draft), table) >= _OF_THE_SAME
+    return of_the_same and _cosine(foreign, left_out, table) >= _MEANS_THE_REST
+
+
+def _cosine(words: Sequence[str], others: Sequence[str], table: WordVectors) -> float:
+    return float(np.vecdot(_together(words, table), _together(others, table)))
+
+
+def _together(words: Sequence[str], table: WordVectors) -> Vector:
+    """What words are about together, of length 1; or 0, if they have nothing in common with anything."""
+    weights = np.asarray(table.weights(words), dtype=np.float32)
+    total: Vector = np.sum(table.word_vectors(words) * weights[:, np.newaxis], axis=0)
+    length = np.float32(np.linalg.norm(total))
+    unit: Vector = total / length if length else total
+    return unit

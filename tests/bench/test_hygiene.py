@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, wordings
-from simuverse.bench.hygiene import PAIRS, measure_hygiene
+from simuverse.bench.hygiene import measure_hygiene
 from simuverse.bench.hygiene_table import hygiene_table
-from simuverse.bench.labelled_pairs import KINDS, LISTENER, labelled_pairs
+from simuverse.bench.labelled_pairs import KINDS, LISTENER, TELLINGS, labelled_pairs
 from simuverse.bench.soak import soak
 from simuverse.errors import UsageError
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
@@ -39,15 +39,16 @@ def test_the_pairs_are_three_hundred_each_once_and_told_by_somebody() -> None:
 
 
 def test_none_of_those_held_out_is_among_the_others() -> None:
-    sets = [labelled_pairs(own=own, held_out=held_out) for own, held_out in PAIRS]
-    assert [len(pairs) for pairs in sets] == [len(set(pairs)) for pairs in sets] == [300, 60, 60, 60]
+    sets = [labelled_pairs(telling, held_out=held_out) for telling in TELLINGS for held_out in (False, True)]
+    assert [len(pairs) for pairs in sets] == [len(set(pairs)) for pairs in sets] == [300, 60, 60, 60, 120, 120]
     told = [str(pair.known) for pairs in sets for pair in {str(pair.known): pair for pair in pairs}.values()]
     assert len(told) == len(set(told))
 
 
 def test_of_ones_own_words_all_are_the_listeners() -> None:
-    for held_out in (False, True):
-        assert {pair.draft.speaker for pair in labelled_pairs(own=True, held_out=held_out)} == {LISTENER}
+    pairs = [*labelled_pairs("own"), *labelled_pairs("retold")]
+    pairs += [*labelled_pairs("own", held_out=True), *labelled_pairs("retold", held_out=True)]
+    assert {pair.draft.speaker for pair in pairs} == {LISTENER}
 
 
 def test_every_form_says_the_same_again() -> None:
@@ -89,6 +90,12 @@ async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder:
     assert measured.own["new"]["linked"] <= 5
     assert measured.own_held_out["new"]["linked"] <= 7
     assert measured.own["restated"]["stored"] == measured.own_held_out["restated"]["stored"] == 0
+    for fates in (measured.retold, measured.retold_held_out):
+        assert [fates[kind][lost] for kind in KINDS for lost in ("refused", "merged", "replaced", "in part")] == [
+            0
+        ] * 16
+        assert fates["restated"]["linked"] >= 25
+        assert fates["new"]["linked"] <= 5
     assert measured.changes.unrelated_replaced == 0
     assert measured.changes.unrelated > 400
     assert [one.recall for one in measured.curve] == sorted((one.recall for one in measured.curve), reverse=True)

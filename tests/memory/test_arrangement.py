@@ -50,7 +50,7 @@ def test_another_order_of_the_same_is_the_same(known: str, draft: str) -> None:
 
 
 def test_hardly_any_labelled_restatement_is_held_back() -> None:
-    pairs = [pair for own, held_out in PAIRS for pair in labelled_pairs(own=own, held_out=held_out)]
+    pairs = [pair for telling, held_out in PAIRS for pair in labelled_pairs(telling, held_out=held_out)]
     restated = [pair for pair in pairs if pair.kind == "restated"]
     held_back = [
         pair

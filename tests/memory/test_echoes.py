@@ -79,7 +79,8 @@ async def test_one_word_in_anothers_place_is_never_linked() -> None:
 
 async def test_a_denial_put_anywhere_into_what_is_known_is_never_an_echo() -> None:
     """Of what nobody denied, and in ten words as in twenty."""
-    known = sorted({pair.known.text for own, held_out in PAIRS for pair in labelled_pairs(own=own, held_out=held_out)})
+    pairs = [pair for telling, held_out in PAIRS for pair in labelled_pairs(telling, held_out=held_out)]
+    known = sorted({pair.known.text for pair in pairs})
     known = [text for text in known if not said(text, by="Mira").denied]
     known += [f"{one.rstrip('.')}, and {other}" for one, other in pairwise(known)]
     assert len(known) > 150

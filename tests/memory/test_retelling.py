@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
-from simuverse.memory.retelling import may_retell
+from simuverse.memory.retelling import may_retell, tells_something_else
 from simuverse.memory.statements import said
 
 
@@ -71,6 +71,60 @@ def test_what_adds_a_rare_word_a_number_a_name_a_denial_or_a_wish_is_something_e
     embedder: WordLlamaEmbedder, known: str, draft: str
 ) -> None:
     assert not retells(embedder, draft, known)
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        ("My cousins live in a hamlet on the coast.", "Your relatives dwell in a village by the sea."),
+        ("The surgeon removed my appendix.", "A doctor cut that organ out of your belly."),
+        ("The thief was sentenced to three years in jail.", "They locked the burglar up for three years."),
+        ("My lawyer won the trial.", "Your attorney was victorious in court."),
+        ("The shepherd lost a lamb in the blizzard.", "One young sheep went missing from the flock when it snowed."),
+    ],
+)
+def test_rare_words_that_together_mean_what_is_left_out_may_be_the_same_again(
+    embedder: WordLlamaEmbedder, known: str, draft: str
+) -> None:
+    assert retells(embedder, draft, known)
+    assert not tells_something_else(said(draft, by="Ada"), said(known, by="Mira"), embedder)
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        ("My lawyer won the trial.", "Your attorney has a stutter."),
+        ("My cousins live in a hamlet on the coast.", "Your relatives quarrel about a saxophone."),
+        ("The shepherd lost a lamb in the blizzard.", "That young sheep chews electric cables."),
+        ("The thief was sentenced to three years in jail.", "The burglar plays chess by mail."),
+        ("The surgeon removed my appendix.", "A doctor cut the hedge between both gardens with a bread knife."),
+        (
+            "My lawyer won the trial.",
+            "Your attorney was victorious in court, bought a vineyard near Orvale and breeds peacocks there.",
+        ),
+    ],
+)
+def test_rare_words_that_mean_nothing_of_it_or_far_more_are_something_else(
+    embedder: WordLlamaEmbedder, known: str, draft: str
+) -> None:
+    assert not retells(embedder, draft, known)
+
+
+@pytest.mark.parametrize(
+    ("known", "draft", "something_else"),
+    [
+        ("My uncle tuned the organ of the cathedral.", "The organ of the cathedral has mildew.", True),
+        ("The smith sleeps in the forge.", "There are bats in the forge.", True),
+        ("The smith sleeps in the forge.", "The forge is the smith's bedroom.", False),
+        ("The smith sleeps in the forge.", "There are bats in the forge, where the smith sleeps.", False),
+        ("The smith sleeps in the forge.", "In the forge somebody sleeps, the smith.", False),
+    ],
+)
+def test_a_rare_word_without_any_likeness_to_what_is_left_out_tells_something_else(
+    embedder: WordLlamaEmbedder, known: str, draft: str, something_else: bool
+) -> None:
+    """Where nothing is left out, it tells more of the same."""
+    assert tells_something_else(said(draft, by="Ada"), said(known, by="Mira"), embedder) is something_else
 
 
 def test_what_one_said_oneself_goes_on(embedder: WordLlamaEmbedder) -> None:
