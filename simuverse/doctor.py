@@ -24,13 +24,20 @@ EXTRAS = {
 }
 """Optional parts by the name of their extra, with the module that shows they are installed."""
 
+ADVICE = {
+    "wordllama": "a sentence embedder finds more of what is asked in other words, at a hundredth of the speed: "
+    "--embedder sentence-transformers:all-MiniLM-L6-v2",
+    "hashing": "it knows no meaning and is for tests; the default, wordllama, needs nothing either",
+}
+"""What to know of an embedder, by its name: measured by ``benchmarks/embedders.py``."""
+
 NAMED = 20
 """Owners that are named one by one at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One line of the report. ``cure``: the next thing to do; empty where nothing needs doing."""
+    """One line of the report. ``cure``: the next thing to do, or that could be; empty where there is none."""
 
     part: str
     what: str
@@ -61,7 +68,8 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
             embedder = await parts.open_embedder(settings.embedder, settings)
             stack.push_async_callback(embedder.aclose)
             await embedder.embed(["one sentence"])
-            yield Finding(part="embedder", what=parts.described(embedder))
+            advice = ADVICE.get(settings.embedder, "")
+            yield Finding(part="embedder", what=parts.described(embedder), cure=advice)
         except SimuverseError as error:
             yield _bad("embedder", settings.embedder, error)
         if embedder is not None:

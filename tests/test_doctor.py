@@ -30,6 +30,11 @@ async def test_with_nothing_set_all_is_well_and_rehearsal_says_what_it_is() -> N
     assert found["model"].what == "rehearsal: fixed rules, not a language model"
     assert found["mind"].what == "reflex: rules, no model call"
     assert found["embedder"].what == "wordllama, 256 dimensions"
+    assert "--embedder sentence-transformers:all-MiniLM-L6-v2" in found["embedder"].cure
+
+
+async def test_an_embedder_for_tests_is_told_to_be_one() -> None:
+    assert "for tests" in (await findings(FAST))["embedder"].cure
 
 
 async def test_minds_that_are_off_or_share_the_model_are_told_apart() -> None:
