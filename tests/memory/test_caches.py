@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from simuverse.memory.analysis import content_words
 from simuverse.memory.caches import let_go
 from simuverse.memory.embedding import Vectors
 from simuverse.memory.stores.sqlite import SQLiteStore
+from simuverse.memory.stores.sqlite_database import DecodedRecords
 from simuverse.memory.word_vectors import WordVectors
 from tests.contracts.memory_reference import DIMENSION, entry
 from tests.contracts.memory_store import EMBEDDER
@@ -55,6 +58,22 @@ async def test_noting_ahead_gives_way_and_ends_where_the_room_does(monkeypatch: 
         await table.note([f"kite{number}x" for number in range(300)])
     assert turns.count > 0
     assert len(table.looked_up) == 128
+
+
+def test_of_each_memory_the_latest_record_alone_is_kept_and_the_oldest_go_where_the_room_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simuverse.memory.stores.sqlite_database.CACHED_RECORDS", 2)
+    decoded, kite, ball = DecodedRecords(), entry("The kite is red.").memory, entry("The ball is red.").memory
+    touched = [msgspec.json.encode(replace(kite, importance=n)).decode() for n in range(1, 5)]
+    assert [decoded.memory(1, record).importance for record in touched] == [1, 2, 3, 4]
+    assert len(decoded) == 1
+    assert decoded.memory(1, touched[-1]) is decoded.memory(1, touched[-1])
+    other = msgspec.json.encode(ball).decode()
+    assert [decoded.memory(key, other) for key in (2, 3)] == [ball, ball]
+    assert len(decoded) == 2
+    let_go()
+    assert len(decoded) == 0
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
+from weakref import WeakSet
 
 import msgspec
 import numpy as np
@@ -55,17 +55,43 @@ _REWRITE = f"""
 
 _RECORD = msgspec.json.Decoder(Memory)
 
-_CACHED_RECORDS = 8_192
-"""Records whose memories are kept, about 20 MB: one turn's candidates are mostly the next one's."""
+CACHED_RECORDS = 8_192
+"""Memories that are kept decoded, about 20 MB: one turn's candidates are mostly the next one's."""
 
 
-@lru_cache(maxsize=_CACHED_RECORDS)
-def _decoded(record: str) -> Memory:
-    """The memory that a record holds; immutable, so it may be handed out again."""
-    return _RECORD.decode(record)
+class DecodedRecords:
+    """Memories by their row's key, each as it was read last: one that is touched or merged takes no more room."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[str, Memory]] = {}
+        _all.add(self)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def memory(self, key: int, record: str) -> Memory:
+        """The memory that the record holds; immutable, so it may be handed out again."""
+        everything = self._kept  # another thread may let go of it meanwhile
+        kept = everything.get(key)
+        if kept is None or kept[0] != record:
+            if kept is None and len(everything) >= CACHED_RECORDS:
+                del everything[next(iter(everything))]
+            kept = everything[key] = (record, _RECORD.decode(record))
+        return kept[1]
+
+    def let_go(self) -> None:
+        self._kept = {}
 
 
-until_erased(_decoded.cache_clear)
+_all: WeakSet[DecodedRecords] = WeakSet()
+
+
+def _let_go() -> None:
+    for one in list(_all):
+        one.let_go()
+
+
+until_erased(_let_go)
 
 
 class SQLiteDatabase:
@@ -76,6 +102,7 @@ class SQLiteDatabase:
         self._dimension = dimension
         self._read_only = read_only
         self._indexes: dict[int, _SyncedIndex] = {}
+        self._decoded = DecodedRecords()
 
     def close(self) -> None:
         self._indexes.clear()
@@ -296,7 +323,7 @@ class SQLiteDatabase:
         return {memory.id: memory for memory in (_RECORD.decode(record) for (record,) in rows)}
 
     def _by_key(self, keys: Sequence[int]) -> dict[int, Memory]:
-        return {key: _decoded(record) for key, record in self._select("key, record", "key", keys)}
+        return {key: self._decoded.memory(key, record) for key, record in self._select("key, record", "key", keys)}
 
     def _select(
         self, columns: str, by: str, values: Sequence[object], *, owner_id: int | None = None
