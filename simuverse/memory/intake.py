@@ -263,15 +263,15 @@ class Intake:
         """Whether some sentences of it are nothing but echoes, so that the others are a draft alone, or none."""
         if not any(one.shown or is_own(draft) for one in known):
             return False
-        # What was found is so near to the whole draft, not to a part of it.
-        found = [one.memory.summary for one in known if one.vector is None and one.memory is not None]
-        vectors = await self._embedder.embed([*(in_part(draft, part).summary for part in parts), *found])
-        missing = iter(vectors[len(parts) :])
-        known = [one if one.vector is not None else replace(one, vector=next(missing)) for one in known]
-        own = [one for one in known if one.shown or (is_own(draft) and one.memory is not None)]
+        pieces = [in_part(draft, part) for part in parts]
+        vectors = await self._embedder.embed([piece.summary for piece in pieces])
+        # What was found is near to the whole draft, not to a part of it.
+        known = [one for one in known if one.vector is not None]
+        found = await self._nearest(pieces, vectors)
         by = speaker_of(draft)
         echoed = [
-            self._echoed(draft, said(part, by=by), vector, own) for part, vector in zip(parts, vectors, strict=False)
+            self._echoed(draft, said(part, by=by), vector, (*known, *near))
+            for part, vector, near in zip(parts, vectors, found, strict=True)
         ]
         sources = [one for one in echoed if one is not None]
         if not sources:
@@ -283,12 +283,15 @@ class Intake:
         if any(_LEANING.match(part) for part in left):
             return False
         only = in_part(draft, " ".join(left))
-        [vector] = await self._embedder.embed([only.summary])
-        await self._decide(only, vector, known, plan)
+        vectors = await self._embedder.embed([only.summary])
+        [near] = await self._nearest([only], vectors)
+        await self._decide(only, vectors[0], (*known, *near), plan)
         return True
 
     def _echoed(self, draft: Memory, part: Statement, vector: Vector, known: Sequence[Known]) -> Known | None:
         for one in known:
+            if not one.shown and (one.memory is None or not is_own(draft)):
+                continue
             echo = self._compared(draft, part, vector, one)
             if echo is not None and echo.is_sure(of_own=is_own_of_shown(draft, one)):
                 return one

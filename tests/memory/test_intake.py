@@ -201,6 +201,18 @@ async def test_each_sentence_is_compared_by_itself_with_what_is_known(gate: Gate
     assert (await gate.tell(again, by="Ada")).written == ()
 
 
+async def test_what_each_sentence_repeats_is_found_among_much_that_is_nearer_to_the_whole(gate: Gate) -> None:
+    await gate.tell("Hello, James.", by="Joel")
+    [ball] = (await gate.tell("The red ball lies behind the café chair.")).written
+    for thing in ("oak", "pine", "iron", "cane", "beech", "birch", "walnut", "cherry", "maple", "teak", "ash", "elm"):
+        await gate.tell(f"James saw that the red ball lies behind the {thing} chair.", by=thing.title())
+        await gate.tell(f"Hello, {thing.title()}.", by="Joel")
+    again = "Hello, James. The red ball lies behind the café chair."
+    assert (await gate.tell(again, by="Ada", shown=(ball,))).written == ()
+    [kept] = (await gate.tell(f"{again} My boots are wet.", by="Ada", shown=(ball,))).written
+    assert kept.summary == "Ada: My boots are wet."
+
+
 async def test_what_is_left_of_anothers_words_is_told_again_like_any_other(gate: Gate) -> None:
     [asked] = (await gate.tell("Will you come to the old mill with me?")).written
     [ferry] = (await gate.tell(FERRY)).written
