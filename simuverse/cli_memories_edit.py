@@ -123,6 +123,18 @@ def merge(
     _with_editor(context, work)
 
 
+@edits_app.command(
+    epilog="Example: simuverse memories run1 --agent Jamal separate 93de5e03-ea5f-52e7-8231-e27e5964e0d6"
+)
+def separate(context: typer.Context, ids: Ids, why: Why = "", json: AsJson = False) -> None:
+    """Of memories that `list` says may restate another: they don't, and each comes to mind by itself."""
+
+    async def work(editing: Editing) -> None:
+        _show(editing, await editing.editor.separate(_uuids(ids), why=why), json=json)
+
+    _with_editor(context, work)
+
+
 @edits_app.command(epilog="Example: simuverse memories run1 --agent James anchor 00884631-5535-5bbd-b170-9e08e5955948")
 def anchor(context: typer.Context, ids: Ids, why: Why = "", json: AsJson = False) -> None:
     """Holds memories: they never fade, and are never merged, evicted, rewritten or forgotten."""

@@ -102,6 +102,19 @@ def test_merge_makes_one_of_several(ada: Here) -> None:
     assert sorted(listed(ada).values()) == sorted(ids)
 
 
+def test_what_may_restate_another_is_told_to_be_by_itself(here: Here) -> None:
+    for who, text in (("Bo", KITE), ("Cleo", "The blue kite hangs in the old oak, torn by crows.")):
+        talk = ("chat", "Ada", "--me", who, "--store", "sqlite:ada.db", "--embedder", "hashing")
+        assert here(*talk, typed=f"{text}\n".encode()).code == 0
+    [linked] = [line for line in here(*STORE, "list").out.splitlines() if "[may restate another]" in line]
+    kite = linked.split()[0]
+    change = data(here, *STORE, "separate", kite, "--why", "another kite")
+    assert (change["kind"], change["ids"]) == ("separate", [kite])
+    assert "[may restate another]" not in here(*STORE, "list").out
+    assert here(*STORE, "undo").code == 0
+    assert "[may restate another]" in here(*STORE, "list").out
+
+
 def test_what_is_anchored_is_changed_after_its_anchor_is_taken_away(ada: Here) -> None:
     kite = listed(ada)[KITE]
     assert ada(*STORE, "anchor", kite).code == 0

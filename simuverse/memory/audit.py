@@ -28,7 +28,9 @@ from simuverse.memory.store import MemoryStore
 Actor = Literal["operator", "rules", "model"]
 """Who changes memories: a person, or one of the two ways in which a mind works."""
 
-Kind = Literal["forget", "rewrite", "merge", "supersede", "anchor", "unanchor", "erase", "delete", "undo", "evict"]
+Kind = Literal[
+    "forget", "rewrite", "merge", "supersede", "separate", "anchor", "unanchor", "erase", "delete", "undo", "evict"
+]
 """``delete`` is the end of an owner: all its memories at once, none of them named. ``evict``: over its capacity."""
 
 State = Literal["pending", "done", "abandoned"]

@@ -163,6 +163,15 @@ class MemoryEditor:
             after = [past.superseded(by=by, at=self._clock.now()), replace(present, supersedes=old)]
             return await self._changes.make("supersede", [old, by], [past, present], after, why)
 
+    async def separate(self, ids: Sequence[UUID], *, why: str = "") -> Change:
+        """They restate nothing: each is recalled and counted by itself, and rests on none of its group any more."""
+        async with self._changing():
+            before = [memory for memory in await self._free(ids, "separated") if memory.restates is not None]
+            if not before:
+                raise UsageError("nothing to separate: these memories aren't linked to what they may restate")
+            after = [await self._by_itself(memory) for memory in before]
+            return await self._changes.make("separate", [memory.id for memory in before], before, after, why)
+
     async def anchor(self, ids: Sequence[UUID], *, why: str = "") -> Change:
         """Holds them: they never fade and are never merged, evicted or rewritten."""
         return await self._set_anchor(ids, True, why)
@@ -283,6 +292,11 @@ class MemoryEditor:
             after = [replace(memory, anchored=anchored) for memory in before]
             kind: Kind = "anchor" if anchored else "unanchor"
             return await self._changes.make(kind, [memory.id for memory in before], before, after, why)
+
+    async def _by_itself(self, memory: Memory) -> Memory:
+        restated = {one.id for one in await self.collection.get(memory.evidence) if one.group == memory.group}
+        evidence = tuple(one for one in memory.evidence if one not in restated)
+        return replace(memory, restates=None, evidence=evidence)
 
     # --- what may be changed ----------------------------------------------------------------------------------------
 

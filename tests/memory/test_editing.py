@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -126,6 +127,25 @@ async def test_a_fact_that_changed_is_past_and_linked_both_ways(jade: Desk) -> N
     assert await found(jade.collection, "Where does Mira live?") == [new.summary]
 
 
+async def test_what_was_linked_by_mistake_is_by_itself_again_and_outlasts_what_it_was_linked_to(jade: Desk) -> None:
+    barn, walk = await jade.pool.keep("The barn is on the hill."), await jade.pool.keep("Mira walked up the hill.")
+    linked = replace(
+        await jade.pool.keep("The barn on the hill has bats."), restates=barn.id, evidence=(barn.id, walk.id)
+    )
+    await jade.collection.update([linked])
+    before = await exported(jade.collection)
+    change = await jade.editor.separate([linked.id, walk.id], why="bats are new")
+    assert (change.kind, change.ids, change.why) == ("separate", (linked.id,), "bats are new")
+    assert await now(jade.collection, linked) == replace(linked, restates=None, evidence=(walk.id,))
+    with pytest.raises(UsageError, match="nothing to separate"):
+        await jade.editor.separate([linked.id])
+    await jade.editor.undo()
+    assert await exported(jade.collection) == before
+    await jade.editor.separate([linked.id])
+    assert (await jade.editor.erase([barn.id])).change.along == ()
+    assert (await now(jade.collection, linked)).group == linked.id
+
+
 async def test_what_is_anchored_is_changed_by_nobody_until_an_operator_takes_the_anchor_away(jade: Desk) -> None:
     self_, other = await jade.pool.keep("I am a carpenter."), await jade.pool.keep("I build chairs.")
     await jade.editor.anchor([self_.id])
@@ -136,6 +156,7 @@ async def test_what_is_anchored_is_changed_by_nobody_until_an_operator_takes_the
             editor.rewrite(self_.id, "I am a sailor."),
             editor.merge([self_.id, other.id]),
             editor.supersede(self_.id, by=other.id),
+            editor.separate([self_.id]),
             *([editor.erase([self_.id])] if editor is jade.editor else []),
         ):
             with pytest.raises(UsageError, match=f"{self_.id} is anchored, so it isn't .* unanchor {self_.id}"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import pytest
@@ -23,7 +23,7 @@ TEXTS = (
     "Tomas lives in Alder Street.",
 )
 
-Kind = Literal["forget", "rewrite", "merge", "supersede", "anchor", "unanchor", "undo", "undo the latest"]
+Kind = Literal["forget", "rewrite", "merge", "supersede", "separate", "anchor", "unanchor", "undo", "undo the latest"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +58,8 @@ async def make(step: Step, here: Desk) -> Change:
             return await editor.merge([one, other])
         case "supersede":
             return await editor.supersede(one, by=other)
+        case "separate":
+            return await editor.separate([one])
         case "anchor":
             return await editor.anchor([one])
         case "unanchor":
@@ -72,8 +74,8 @@ async def make(step: Step, here: Desk) -> Change:
 @given(st.lists(STEPS, max_size=12))
 async def test_any_changes_undone_one_by_one_leave_an_export_of_the_same_bytes(steps: list[Step]) -> None:
     async with desk(None) as here:
-        for text in TEXTS:
-            await here.pool.keep(text, keywords=("boats",), episode="e", position=len(text))
+        kept = [await here.pool.keep(text, keywords=("boats",), episode="e", position=len(text)) for text in TEXTS]
+        await here.collection.update([replace(kept[2], restates=kept[1].id)])
         before = await exported(here.collection)
         made = 0
         for step in steps:
