@@ -19,6 +19,7 @@ from simuverse import wiring
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.trace import Recollection, Remembered
 from simuverse.bench.echoed import EVENTS, IN_TURN, can_be_turned, in_other_words, wordings
+from simuverse.bench.hygiene_cost import RecallCost, recall_cost
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, Kind, Pair, Telling, labelled_pairs
 from simuverse.bench.soak import Soak
 from simuverse.config import Settings
@@ -33,6 +34,9 @@ from simuverse.memory.word_vectors import WordVectors
 
 TURNS = 1_000
 """Of characters that restate their flashbacks."""
+
+MEMORIES = 10_000
+"""Among which recalls are timed."""
 
 WORDINGS = 20
 """Of each event."""
@@ -129,13 +133,19 @@ class HygieneBench:
     changes: Changes
     loop: Loop
     duplicates: Duplicates
+    cost: RecallCost
     soak: Soak | None = None
 
 
-async def measure_hygiene(store: MemoryStore, embedder: Embedder, *, turns: int = TURNS) -> HygieneBench:
-    """Raises:
-    UsageError: a collection of the benchmark's name is in the store already.
-    StoreError, EmbedderError: as the parts raise them.
+async def measure_hygiene(
+    store: MemoryStore, embedder: Embedder, *, turns: int = TURNS, memories: int = MEMORIES
+) -> HygieneBench:
+    """Args:
+        memories: among which recalls are timed, 1 or more.
+
+    Raises:
+        UsageError: a collection of the benchmark's name is in the store already.
+        StoreError, EmbedderError: as the parts raise them.
     """
     if any(owner == LISTENER or owner.startswith(OWNER) for owner in await store.owners()):
         raise UsageError(f"{store.description} already holds memories of {LISTENER!r} or {OWNER!r}; use another store")
@@ -154,6 +164,7 @@ async def measure_hygiene(store: MemoryStore, embedder: Embedder, *, turns: int 
         changes=_changes(pairs),
         loop=await _loop(store, embedder, turns),
         duplicates=await _duplicates(store, embedder),
+        cost=await recall_cost(store, embedder, OWNER, memories=memories),
     )
 
 

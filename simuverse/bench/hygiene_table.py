@@ -10,7 +10,9 @@ from simuverse.bench.soak import Soak
 
 
 def hygiene_table(measured: HygieneBench) -> str:
-    return "\n".join([*_echoes(measured), *_changes(measured), *_loop(measured), *_soak(measured.soak)])
+    return "\n".join(
+        [*_echoes(measured), *_changes(measured), *_loop(measured), _cost(measured), *_soak(measured.soak)]
+    )
 
 
 def _echoes(measured: HygieneBench) -> Iterator[str]:
@@ -53,6 +55,14 @@ def _loop(measured: HygieneBench) -> Iterator[str]:
     yield (
         f"\n{duplicates.events} events, each in {duplicates.wordings} wordings by one person: {duplicates.mean:.1f} "
         f"memories of each on average, {duplicates.most} at most"
+    )
+
+
+def _cost(measured: HygieneBench) -> str:
+    cost = measured.cost
+    return (
+        f"\na recall among {cost.memories} memories takes {cost.ratio:.2f} times what it takes without gate, cool-down "
+        "and a look at near-duplicates"
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, wordings
 from simuverse.bench.hygiene import measure_hygiene
+from simuverse.bench.hygiene_cost import recall_cost
 from simuverse.bench.hygiene_table import hygiene_table
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, TELLINGS, labelled_pairs
 from simuverse.bench.soak import soak
@@ -76,7 +77,7 @@ def test_an_event_is_worded_twenty_times_each_otherwise() -> None:
 
 
 async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder: WordLlamaEmbedder) -> None:
-    measured = await measure_hygiene(store, embedder, turns=60)
+    measured = await measure_hygiene(store, embedder, turns=60, memories=100)
     for fates, least in (
         (measured.fates, 70),
         (measured.held_out, 15),
@@ -102,6 +103,8 @@ async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder:
     assert measured.loop.restated == 60
     assert sum(measured.loop.stored.values()) == 0
     assert measured.duplicates.most <= 4
+    assert measured.cost.memories == 100
+    assert measured.cost.ratio > 0
     assert await store.owners() == []
     assert "what becomes of the second sentence" in hygiene_table(measured)
 
@@ -120,6 +123,13 @@ async def test_a_soaked_village_stores_no_echo_and_ever_less() -> None:
     first, *_, last = measured.stages
     assert last.written < first.written / 2
     assert last.current - measured.stages[-2].current < first.current / 2
+
+
+@pytest.mark.long
+async def test_what_keeps_a_recall_clean_costs_less_than_a_tenth_of_it(
+    store: MemoryStore, embedder: WordLlamaEmbedder
+) -> None:
+    assert (await recall_cost(store, embedder, "Ada", memories=10_000)).ratio < 1.1
 
 
 @pytest.mark.long
