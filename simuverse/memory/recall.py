@@ -35,6 +35,7 @@ from simuverse.memory.room import SHORT, estimated_tokens
 from simuverse.memory.scoring import Preset, Scores, Weighed, preset, score_all
 from simuverse.memory.searching import Searched, search
 from simuverse.memory.small_talk import asks_nothing
+from simuverse.memory.statements import same_voice
 from simuverse.memory.store import DEFAULT_ALPHA, MemoryCollection
 from simuverse.memory.word_vectors import WordVectors
 
@@ -158,6 +159,11 @@ class _Pooled(NamedTuple):
         return max(matched_share(found.terms, tokens) for found in self.found)
 
     @property
+    def matched_itself(self) -> float:
+        """The same of all its tokens."""
+        return self.matched(frozenset(memory_tokens(self.memory)))
+
+    @property
     def in_context(self) -> float:
         """BM25 read in context as a share of what it could reach, 0 to 1, the best of the queries."""
         return max(_share(found.in_context) for found in self.found)
@@ -198,7 +204,7 @@ async def recall(
         (-round(total, 9), entry.memory.id.int, row)
         for row, (total, entry) in enumerate(zip(scores.totals, pool, strict=True))
     )
-    ranked = _past_first([(scores, row, pool[row]) for _, _, row in ranking])
+    ranked = _first_told_first(_past_first([(scores, row, pool[row]) for _, _, row in ranking]))
     unrelated = await background(embedder)
     unsure = _unsure(searched, [entry for _, _, entry in ranked], settings.min_sure, unrelated)
     return _select(ranked, unsure=unsure, unrelated=unrelated, settings=settings, shown=shown)
@@ -314,11 +320,37 @@ def _past_first(ranked: list[tuple[Scores, int, _Pooled]]) -> list[tuple[Scores,
     if all(entry.memory.superseded_by is None for _, _, entry in ranked):
         return ranked
     places = {entry.memory.id: place for place, (_, _, entry) in enumerate(ranked)}
+    successors = ((place, entry.memory.superseded_by) for place, (_, _, entry) in enumerate(ranked))
+    return _put_before(ranked, {place: places[by] for place, by in successors if by is not None and by in places})
+
+
+def _first_told_first(ranked: list[tuple[Scores, int, _Pooled]]) -> list[tuple[Scores, int, _Pooled]]:
+    """Of a group, what was told first stands before what somebody else said of it, if it holds as much of a query.
+
+    Else whoever says again what is known, and every word that will be asked for with it, would be shown as its source.
+    One's own words may tell more, and are linked sooner.
+    """
+    if all(entry.memory.restates is None for _, _, entry in ranked):
+        return ranked
+    places = {entry.memory.id: place for place, (_, _, entry) in enumerate(ranked)}
+    behind: dict[int, int] = {}
+    for place, (_, _, entry) in enumerate(ranked):
+        if entry.memory.restates is None or (first := places.get(entry.memory.restates, place)) <= place:
+            continue
+        told = ranked[first][2]
+        by_another = entry.memory.provenance.speaker is not None and not same_voice(told.memory, entry.memory)
+        if by_another and told.matched_itself >= entry.matched_itself:
+            behind.setdefault(first, place)
+    return _put_before(ranked, behind)
+
+
+def _put_before(
+    ranked: list[tuple[Scores, int, _Pooled]], before: Mapping[int, int]
+) -> list[tuple[Scores, int, _Pooled]]:
+    """Args: before: places, and those of what each is to stand before."""
     order = [float(place) for place in range(len(ranked))]
-    for place in reversed(range(len(ranked))):
-        by = ranked[place][2].memory.superseded_by
-        if by is not None and by in places:
-            order[place] = min(order[place], order[places[by]] - 1 / (2 + place))
+    for place in sorted(before, reverse=True):
+        order[place] = min(order[place], order[before[place]] - 1 / (2 + place))
     return [ranked[place] for place in sorted(range(len(ranked)), key=order.__getitem__)]
 
 

@@ -95,6 +95,10 @@ def _attacks() -> tuple[Attack, ...]:
         "all words ten times": f"{_BAIT} " * 10,
         "questions answered wrongly": " ".join(f"{question} Ask Vex." for question in QUESTIONS),
         "one word a hundred times": "ferry " * 100,
+        "a friend's words again": QUESTIONS["When is the bridge repaired?"],
+        "a friend's words with what is asked of them": " ".join(
+            ("When is the bridge repaired?", QUESTIONS["When is the bridge repaired?"])
+        ),
         "very long": f"{_BAIT} " + "and then the river rose and fell and rose again, " * 400,
         "long without a blank": "granary" * 2_000,
         "names stuffed": "Mira Greta Hanne Nils " * 40,

@@ -305,6 +305,24 @@ async def test_a_recall_shows_one_of_a_group_and_cools_it_down_as_one(gate: Gate
     assert all(flashback.memory.group != ferry.group for flashback in cooled.flashbacks)
 
 
+async def test_whoever_says_again_what_is_known_is_not_shown_as_its_source(gate: Gate) -> None:
+    question = "When does the ferry leave the pier?"
+    [ferry] = (await gate.tell(FERRY)).written
+    for by, again in (("Joel", FERRY), ("Greta", f"{question} {FERRY}")):
+        [echo] = (await gate.tell(again, by=by, after=timedelta(minutes=1))).written
+        assert echo.group == ferry.group
+    [shown] = (await ask(gate, question)).flashbacks
+    assert shown.memory == ferry
+
+
+async def test_of_a_group_what_alone_holds_what_is_asked_for_is_shown(gate: Gate) -> None:
+    [sails] = (await gate.tell("My twin brother sails on a whaler.")).written
+    [wrote] = (await gate.tell("Mira's twin brother wrote to her from the whaler.", by="Ada", shown=(sails,))).written
+    assert wrote.group == sails.group
+    [shown] = (await ask(gate, "What did Mira's twin brother write?")).flashbacks
+    assert shown.memory == wrote
+
+
 async def test_when_the_first_of_a_group_is_erased_the_others_stay_one(gate: Gate) -> None:
     [ferry] = (await gate.tell(FERRY)).written
     await gate.tell(FERRY, by="Joel", after=timedelta(minutes=1))
