@@ -52,6 +52,7 @@ class Outbox:
         self._queues: dict[str, Queue] = {}
         self._one_delivery = asyncio.Lock()
         self._background: asyncio.Task[None] | None = None
+        self._from_before = {change.number for change in file.waiting}
         for change in file.waiting:
             self._queue(change.owner).put(change)
 
@@ -173,9 +174,14 @@ class Outbox:
             self.listener()
 
     async def _make(self, collection: MemoryCollection, batch: Sequence[WaitingChange]) -> None:
-        """One change, or several that add memories. What isn't there to be changed was erased meanwhile."""
+        """One change, or several that add memories. What isn't there to be changed was erased meanwhile.
+
+        Of what failed in this process the store knows that it may be there in part. What another left is added after
+        it was made, which has it written anew.
+        """
         vectors = {one: vector for waiting in batch for one, vector in waiting.vectors.items()}
         change = batch[0].change
+        known: dict[UUID, Memory] = {}
         there = {memory.id: memory for memory in await collection.get(list(dict.fromkeys(ids_of(batch))))}
         match change:
             case Added():
@@ -190,13 +196,13 @@ class Outbox:
                 anew = [one for one in changed if one.id in worded or one.summary != there[one.id].summary]
                 entries = {entry.memory.id: entry for entry in await self._entries(anew, vectors)}
                 await collection.update([entries.get(memory.id, memory) for memory in changed])
-                taken = [memory for memory in changed if memory == there[memory.id]]
-                await self._add(collection, taken, vectors, {memory.id: memory for memory in anew})
+                vectors |= {one: entry.vector for one, entry in entries.items()}
+                known |= {memory.id: memory for memory in anew}
             case Superseded(old=old, by=by, at=at):
                 if {old, by} <= there.keys():
                     await collection.supersede(old, by=by, at=at)
-                    taken = [there[old], there[by]] if there[old].superseded_by == by else []
-                    await self._add(collection, taken, vectors, {})
+        if not isinstance(change, Added) and batch[0].number in self._from_before:
+            await self._add(collection, await collection.get(list(there)), vectors, known)
 
     async def _add(
         self,

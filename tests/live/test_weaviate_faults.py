@@ -249,7 +249,8 @@ async def test_a_partly_failed_batch_is_raised_and_named_and_adding_again_mends_
         connection = await Connection.open([server.address], key=None, headers={}, deadline=DEADLINE, probed="Faults_")
         try:
             place = Partition(name)
-            writer = Writer(connection, place, CountedWords(connection, place), KnownVectors(), KnownEpisodes())
+            words = CountedWords(connection, place)
+            writer = Writer(connection, place, words, KnownVectors(), KnownEpisodes(), doubtful=set())
             with pytest.raises(StoreMismatch, match=rf"1 of 2 memories weren't stored whole: {bad.id}"):
                 await writer.write({}, entries)
         finally:

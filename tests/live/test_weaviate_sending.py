@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
+from typing import ParamSpec
 from uuid import UUID
 
 import numpy as np
 import pytest
 from grpc import StatusCode  # type: ignore[import-untyped]
 from grpc.aio import AioRpcError, Metadata  # type: ignore[import-untyped]
+from weaviate import WeaviateAsyncClient
 from weaviate.exceptions import WeaviateRetryError
 from weaviate.retry import _Retry
 
+from simuverse.errors import StoreUnavailable
 from simuverse.memory.records import MemoryFilter, SearchType
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
 from simuverse.memory.stores import weaviate_sending
@@ -21,7 +27,8 @@ from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
 from simuverse.memory.stores.weaviate_episodes import FRESH
 from simuverse.memory.stores.weaviate_names import collection_name
-from simuverse.memory.stores.weaviate_objects import Stored, vector_of
+from simuverse.memory.stores.weaviate_objects import Stored, ids_filter, vector_of
+from simuverse.memory.stores.weaviate_sending import Sender
 from simuverse.memory.stores.weaviate_writes import Writer
 from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
 from tests.contracts.memory_store import EMBEDDER
@@ -30,6 +37,8 @@ from tests.live.weaviate_server import WeaviateServer, own_client
 from tests.memory.editing import TODAY
 
 pytestmark = pytest.mark.live
+
+P = ParamSpec("P")
 
 EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
 COUNT = 300
@@ -110,11 +119,13 @@ async def test_what_is_acknowledged_outlasts_a_kill_right_after(
         await store.aclose()
 
 
+@pytest.mark.parametrize("verdicts", [[False, False, True], [True, False, True, True]])
 async def test_what_the_client_may_have_sent_twice_is_written_anew_until_it_is_sure(
-    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verdicts: list[bool]
 ) -> None:
-    """Here every batch takes as long as one that the client sent twice."""
-    monkeypatch.setattr(weaviate_sending, "CLIENT_PAUSE", 0.0)
+    """Here a batch, or the deletion after it, seems to take as long as one that the client sent twice."""
+    sure = cycle(verdicts)
+    monkeypatch.setattr(weaviate_sending._Timed, "sure", property(lambda attempt: next(sure)))
     entries = bells(20)
     store = await WeaviateStore.open(
         [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
@@ -129,6 +140,113 @@ async def test_what_the_client_may_have_sent_twice_is_written_anew_until_it_is_s
     assert all(vector_of(one)[1] != 0 for one in found.objects)
     await store.erase("Jade")
     await store.aclose()
+
+
+async def test_a_server_that_is_lost_between_a_batch_and_the_deletion_after_it_costs_no_vector(
+    weaviate_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client has the next server make the deletion, and says nothing of it."""
+    entries = bells(COUNT)
+    settle = Sender.settle
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        store = await WeaviateStore.open(
+            [server.address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
+        )
+        collection = await store.collection("Jade")
+        lost = iter([True])
+
+        async def settled(sender: Sender, client: WeaviateAsyncClient) -> None:
+            if next(lost, False):
+                server.kill()
+                await asyncio.to_thread(server.start)
+            await settle(sender, client)
+
+        monkeypatch.setattr(Sender, "settle", settled)
+        await collection.add(entries)
+        assert next(lost, None) is None
+        await assert_whole(collection, entries)
+        await store.aclose()
+
+
+@pytest.mark.parametrize("same_process", [True, False])
+async def test_what_a_killed_server_lost_of_memories_whose_context_it_was_changing_is_written_anew(
+    weaviate_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_process: bool
+) -> None:
+    """It has their records as they are to be, but not their words, and nothing of what was added before them."""
+    new, following = bells(2), bells(2, first=2)
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        store = await opened(server, tmp_path)
+        collection = await store.collection("Jade")
+        await collection.add(following)
+        await fail_when_all_is_sent(collection, new, monkeypatch)
+        async with own_client(server.address) as client:
+            bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
+            await bare.data.delete_many(ids_filter([one.memory.id for one in new]))
+        server.kill()
+        lose_words(tmp_path)
+        server.start()
+        if not same_process:
+            await store.aclose()
+            store = await opened(server, tmp_path)
+            collection = await store.collection("Jade")
+        async with asyncio.timeout(60):
+            while True:
+                with suppress(StoreUnavailable):
+                    await collection.add(new)
+                    break
+        await assert_whole(collection, [*new, *following])
+        await store.aclose()
+
+
+async def test_what_a_killed_server_lost_of_a_memory_that_was_touched_is_written_anew_with_the_next_change(
+    weaviate_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = bells(3)
+    ids = [one.memory.id for one in entries]
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        store = await opened(server, tmp_path)
+        collection = await store.collection("Jade")
+        await collection.add(entries)
+        with monkeypatch.context() as patched:
+            patched.setattr(Sender, "_batch", failing(Sender._batch))
+            with pytest.raises(StoreUnavailable):
+                await collection.touch(ids, TODAY)
+        server.kill()
+        lose_words(tmp_path)
+        server.start()
+        async with asyncio.timeout(60):
+            while True:
+                with suppress(StoreUnavailable):
+                    await collection.touch(ids[:1], TODAY)
+                    break
+        touched = [replace(one, memory=replace(one.memory, last_accessed_at=TODAY)) for one in entries]
+        await assert_whole(collection, touched)
+        await store.aclose()
+
+
+async def fail_when_all_is_sent(
+    collection: MemoryCollection, entries: Sequence[Entry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Sender, "settle", failing(Sender.settle))
+        with pytest.raises(StoreUnavailable):
+            await collection.add(entries)
+
+
+def failing(work: Callable[P, Awaitable[object]]) -> Callable[P, Awaitable[None]]:
+    """Does it, and fails as if nobody knew."""
+
+    async def fail(*args: P.args, **kwargs: P.kwargs) -> None:
+        await work(*args, **kwargs)
+        raise StoreUnavailable("its answer was lost")
+
+    return fail
+
+
+def lose_words(folder: Path) -> None:
+    """As a server may that is killed before all of its logs are written."""
+    for file in folder.glob("data/*/*/lsm/property_*_text_searchable/*"):
+        file.unlink()
 
 
 async def test_the_client_sends_a_batch_again_by_itself_after_no_less_than_is_counted_on(

@@ -131,6 +131,7 @@ class _Shared:
         self.words = CountedWords(connection, partition)
         self.vectors = vectors
         self.episodes = KnownEpisodes()
+        self.doubtful: set[UUID] = set()
         self.one_change_at_a_time = asyncio.Lock()
 
 
@@ -146,7 +147,9 @@ class WeaviateCollection:
         self._one_change_at_a_time = shared.one_change_at_a_time
         self._dimension = dimension
         self._searcher = Searcher(connection, partition, shared.words, shared.vectors)
-        self._writer = Writer(connection, partition, shared.words, shared.vectors, shared.episodes)
+        self._writer = Writer(
+            connection, partition, shared.words, shared.vectors, shared.episodes, doubtful=shared.doubtful
+        )
 
     @property
     def owner(self) -> str:
@@ -198,7 +201,7 @@ class WeaviateCollection:
     async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
         at = require_aware(at, "the time of access")
         async with self._one_change_at_a_time:
-            before = await self._writer.read(ids)
+            before = await self._writer.read_to_change(ids)
             after = {
                 one: Entry(memory=replace(stored.entry.memory, last_accessed_at=at), vector=stored.entry.vector)
                 for one, stored in before.items()
@@ -236,7 +239,7 @@ class WeaviateCollection:
 
     async def forget(self, ids: Sequence[UUID], at: datetime) -> int:
         async with self._one_change_at_a_time:
-            before = await self._writer.read(ids)
+            before = await self._writer.read_to_change(ids)
             after = {
                 one: replace(stored.entry, memory=stored.entry.memory.forgotten(at=at))
                 for one, stored in before.items()
@@ -247,7 +250,7 @@ class WeaviateCollection:
 
     async def erase(self, ids: Sequence[UUID]) -> int:
         async with self._one_change_at_a_time:
-            before = await self._writer.read(ids)
+            before = await self._writer.read_to_change(ids)
             await self._writer.write(before, {}, erased=before.keys())
         let_go()
         return len(before)
@@ -287,7 +290,7 @@ class WeaviateCollection:
             last = page[-1][1]
 
     async def _existing(self, ids: Sequence[UUID]) -> dict[UUID, Stored]:
-        found = await self._writer.read(ids)
+        found = await self._writer.read_to_change(ids)
         for wanted in ids:
             if wanted not in found:
                 raise KeyError(f"there is no memory {wanted}")

@@ -58,12 +58,14 @@ class Stored:
         doublings: how often its vector is doubled there, within :data:`DOUBLINGS`. The cosine is the same, to the bit;
             what it is for is told in :mod:`simuverse.memory.stores.weaviate_sending`.
         indexed: whether a filter finds it; False where a killed server has lost that.
+        wordless: to be there without its words for a moment, so that all of them are written anew after that.
     """
 
     entry: Entry
     context_text: str
     doublings: int = 0
     indexed: bool = True
+    wordless: bool = False
 
     @classmethod
     def of(cls, found: Object[Any, Any]) -> Stored:
@@ -85,17 +87,17 @@ class Stored:
         from weaviate.classes.data import DataObject
 
         memory = self.entry.memory
-        own = search_text(memory)
+        own, context = ("", "") if self.wordless else (search_text(memory), self.context_text)
         return DataObject(
             uuid=memory.id,
             vector={VECTOR: np.ldexp(self.entry.vector, self.doublings).tolist()},
             properties={
                 "record": msgspec.json.encode(memory).decode(),
                 "search_text": own,
-                "context_text": self.context_text,
+                "context_text": context,
                 # None is left out, so that the server's count of these is that of the memories with any token.
                 "search_length": len(own.split()) or None,
-                "context_length": len(self.context_text.split()) or None,
+                "context_length": len(context.split()) or None,
                 "created_at": microseconds(memory.created_at),
                 "importance": memory.importance,
                 "category": memory.category.value,

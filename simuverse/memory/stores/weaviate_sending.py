@@ -1,14 +1,17 @@
 """Sends memories so that what a server has acknowledged is whole on its disk, whenever it may be killed.
 
-Three habits of servers and of their client stand against that (1.39 and 4.24):
+Four habits of servers and of their client stand against that (1.39 and 4.24):
 
 - A batch's objects and words are on disk before the server answers, its vectors only with the next change: so a batch
   is followed by one. An object that is sent by itself is on disk with all that belongs to it.
 - A server that was killed in the middle of a change may hold an object without its words or its vector. When that is
   sent again as it is there, the server takes it as unchanged and mends nothing: so whatever may be there in part is
   sent with another vector, of the same direction and twice the length. Then all of it is written anew.
-- When the server doesn't answer, the client sends a batch again by itself, after a second or more, and keeps silent
-  about it: so a batch that took that long, or more than one attempt of ours, may be there in part.
+- Where the vector stays, a text that is sent again as it is may be taken out of the index and put back, as the server
+  compares its words in no fixed order: so any change at all may cost an object its words when the server is killed.
+- When the server doesn't answer, the client sends a batch or a deletion again by itself, after a second or more, and
+  keeps silent about it. So where either took that long, or more than one attempt of ours, the server that answered may
+  be another than the one that had the batch, or part of it.
 """
 
 from __future__ import annotations
@@ -58,6 +61,19 @@ class _Attempts(Generic[T]):
         return await self._work(client)
 
 
+class _Timed(_Attempts[T]):
+    """The same for calls that the client repeats by itself."""
+
+    def __init__(self, work: Work[T]) -> None:
+        super().__init__(work)
+        self._began = asyncio.get_running_loop().time()
+
+    @property
+    def sure(self) -> bool:
+        """Whether it was made once until now."""
+        return self.count == 1 and asyncio.get_running_loop().time() - self._began < CLIENT_PAUSE
+
+
 class Sender:
     """To one collection."""
 
@@ -93,20 +109,7 @@ class Sender:
             StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
         """
         for start in range(0, len(changed), AT_ONCE):
-            some = changed[start : start + AT_ONCE]
-            vectors_change |= await self._send(some, written=start)
-        if not vectors_change:
-            return
-        for _ in range(ATTEMPTS):
-            attempt = _Attempts(self.settle)
-            await self._connection.write(attempt)
-            if attempt.count == 1:
-                return
-            # A node was lost since it took them.
-            changed = [one.told_apart() for one in changed]
-            for start in range(0, len(changed), AT_ONCE):
-                await self._send(changed[start : start + AT_ONCE], written=start)
-        raise self._never_sure()
+            await self._send_whole(changed[start : start + AT_ONCE], vectors_change=vectors_change, written=start)
 
     async def erase(self, ids: Collection[UUID], *, hidden: Collection[UUID] = ()) -> None:
         """Args:
@@ -115,31 +118,46 @@ class Sender:
         Raises:
             StoreError: some may be there still.
         """
-        wanted = list(ids)
+        wanted, by_place = list(ids), list(hidden)
         for start in range(0, len(wanted), _ERASED_AT_ONCE):
             gone = ids_filter(wanted[start : start + _ERASED_AT_ONCE])
 
             async def ask(client: WeaviateAsyncClient, gone: FilterReturn = gone) -> int:
                 return (await self._partition.on(client).data.delete_many(gone)).failed
 
-            await self._connection.write(ask)
-        for one in hidden:
+            attempt = _Timed(ask)
+            await self._connection.write(attempt)
+            if not attempt.sure:
+                by_place += wanted[start : start + _ERASED_AT_ONCE]
+        for one in by_place:
 
             async def erase(client: WeaviateAsyncClient, one: UUID = one) -> bool:
                 return await self._partition.on(client).data.delete_by_id(one)
 
             await self._connection.write(erase)
 
+    async def _send_whole(self, objects: Sequence[Stored], *, vectors_change: bool, written: int) -> None:
+        """One batch."""
+        for _ in range(ATTEMPTS):
+            told_apart = await self._send(objects, written=written)
+            if not (told_apart or vectors_change):
+                return
+            attempt = _Timed(self.settle)
+            await self._connection.write(attempt)
+            if attempt.sure:
+                return
+            # The server that took them, or a node, may have been lost since.
+            objects, vectors_change = [one.told_apart() for one in objects], True
+        raise self._never_sure()
+
     async def _send(self, objects: Sequence[Stored], *, written: int) -> bool:
         """Whether any had to be told apart."""
         failed: dict[UUID, str] = {}
         remaining = objects
         for number in range(2):
-            attempt = _Attempts(partial(self._batch, objects=[one.as_object() for one in remaining]))
-            loop = asyncio.get_running_loop()
-            began = loop.time()
+            attempt = _Timed(partial(self._batch, objects=[one.as_object() for one in remaining]))
             failed = await self._connection.write(attempt)
-            sure = attempt.count == 1 and loop.time() - began < CLIENT_PAUSE
+            sure = attempt.sure
             if sure and not failed:
                 return number > 0
             remaining = [one.told_apart() for one in remaining if not sure or one.entry.memory.id in failed]

@@ -49,23 +49,33 @@ class Writer:
         words: CountedWords,
         vectors: KnownVectors,
         episodes: KnownEpisodes,
+        *,
+        doubtful: set[UUID],
     ) -> None:
+        """Args:
+        doubtful: what was sent and never acknowledged, so that a killed server may hold it in part.
+        """
         self._connection = connection
         self._partition = partition
         self._words = words
         self._vectors = vectors
         self._episodes = episodes
+        self._doubtful = doubtful
         self._sender = Sender(connection, partition)
 
     async def add(self, after: Mapping[UUID, Entry]) -> None:
         """Makes it so, whether any of it is there or not. What is there may be so in part alone, as after a server was
-        killed, and is written anew.
+        killed, and is written anew, as are the memories whose context it is.
 
         Raises:
             StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
         """
+        await self._mend(besides=after)
         new = [entry.memory for entry in after.values()]
-        if not new or (len(new) == 1 and await self._append(after[new[0].id])):
+        if not new:
+            return
+        if len(new) == 1 and await self._append(after[new[0].id]):
+            self._doubtful.discard(new[0].id)
             return
         places, now = places_after(new), asyncio.get_running_loop().time()
         around = await self._around(new, places)
@@ -137,8 +147,39 @@ class Writer:
         """Those that are there. Where few are missing they are looked for without an index too, one by one."""
         found = await self._read_indexed(ids)
         missing = [one for one in dict.fromkeys(ids) if one not in found]
-        if len(missing) <= _PARTS_AT_ONCE:
-            for one in await asyncio.gather(*map(self._read_by_place, missing)):
+        return found | await self._read_hidden(missing) if len(missing) <= _PARTS_AT_ONCE else found
+
+    async def read_to_change(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
+        """The same, when nothing is in doubt any more.
+
+        Raises:
+            StoreError: some of what was couldn't be written anew.
+        """
+        await self._mend()
+        return await self.read(ids)
+
+    async def _mend(self, *, besides: Collection[UUID] = ()) -> None:
+        """Writes anew what earlier changes left in doubt.
+
+        Args:
+            besides: what is written anew in any case.
+
+        Raises:
+            StoreError: some of it wasn't stored.
+        """
+        ids = list(self._doubtful.difference(besides))
+        if not ids:
+            return
+        found = await self._read_indexed(ids)
+        found |= await self._read_hidden([one for one in ids if one not in found])
+        await self._sender.send([one.told_apart() for one in found.values()], vectors_change=True)
+        self._doubtful.difference_update(ids)
+
+    async def _read_hidden(self, ids: Sequence[UUID]) -> dict[UUID, Stored]:
+        """Those that are there, each looked for without an index."""
+        found: dict[UUID, Stored] = {}
+        for start in range(0, len(ids), _PARTS_AT_ONCE):
+            for one in await asyncio.gather(*map(self._read_by_place, ids[start : start + _PARTS_AT_ONCE])):
                 if one is not None:
                     found[one.entry.memory.id] = one
         return found
@@ -174,17 +215,16 @@ class Writer:
         """Makes ``after`` so, removes what is erased, and renews the contexts of what follows on either.
 
         Args:
-            before: all of ``after`` and ``erased`` that is there, as read.
+            before: all of ``after`` and ``erased`` that is there, as :meth:`read_to_change` told it.
             around: what was read at ``places`` and as their context.
-            anew: what of ``after`` is there already, and the contexts that rest on it, are written as if they weren't.
+            anew: what of ``after`` is there already, and all whose context it is, are written as if they weren't.
 
         Raises:
             StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
         """
         old = {one: before[one].entry.memory for one in (*after, *erased) if one in before}
         new = {one: entry.memory for one, entry in after.items()}
-        in_doubt = anew and bool(old)
-        moved = [one for one in {**old, **new} if in_doubt or _place(old.get(one)) != _place(new.get(one))]
+        moved = [one for one in {**old, **new} if anew or _place(old.get(one)) != _place(new.get(one))]
         renewed = places_after([memories[one] for memories in (old, new) for one in moved if one in memories])
         episodes = {episode for episode, _ in renewed}
         # The server trims what it compares, so another episode's may be among them.
@@ -197,27 +237,35 @@ class Writer:
             [one for one, memory in memories.items() if one in moved or (memory.episode, memory.position) in renewed],
         )
         changed: list[Stored] = []
+        emptied: list[Stored] = []
         vectors_change = False
         for one in {**after, **texts}:
             was = stored.get(one)
             entry = after[one] if one in after else stored[one].entry
             text = texts[one] if one in texts else stored[one].context_text
             now = Stored(entry=entry, context_text=text, doublings=was.doublings if was is not None else 0)
-            if was is not None and (in_doubt or not was.indexed):
+            if was is not None and (not was.indexed or (anew and one in after)):
                 now = now.told_apart()
-            if was is None or not _same(was, now):
+            rests_on_it = anew and one not in after
+            if rests_on_it:
+                emptied.append(replace(now, wordless=True))
+            if was is None or rests_on_it or not _same(was, now):
                 changed.append(now)
                 vectors_change |= was is None or not _same_vector(was, now)
         self._episodes.drop(episodes)
+        sent = {*erased, *(now.entry.memory.id for now in changed)}
         with self._words.changing() as changes:
             changes += [(stored[one], None) for one in erased if one in stored]
             changes += [(stored.get(now.entry.memory.id), now) for now in changed]
+            self._doubtful |= sent
             await self._sender.erase(
                 erased, hidden=[one for one in erased if one in stored and not stored[one].indexed]
             )
+            await self._sender.send(emptied, vectors_change=False)
             await self._sender.send(changed, vectors_change=vectors_change)
             if anew:
                 await self._index([now for now in changed if now.entry.memory.id not in stored])
+            self._doubtful -= sent
         for one in erased:
             self._vectors.drop(self._partition, one)
         for now in changed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -13,7 +14,7 @@ from simuverse.memory.outbox import Outbox, OutboxCollection
 from simuverse.memory.records import Memory
 from tests.contracts.memory_reference import entry
 from tests.memory.failing_store import FailingCollection, FailingStore, direction
-from tests.memory.outboxes import AWAY, LATER, stored, summaries
+from tests.memory.outboxes import AWAY, LATER, opened, stored, summaries
 
 
 async def test_where_the_store_took_it_and_its_answer_was_lost_nothing_doubles(
@@ -33,29 +34,36 @@ async def test_where_the_store_took_it_and_its_answer_was_lost_nothing_doubles(
     assert np.array_equal((await stored(store))[0].vector, bell.vector)
 
 
-async def test_a_change_that_the_store_took_without_saying_so_is_made_whole_by_adding_it_anew(
-    store: FailingStore, jade: OutboxCollection, outbox: Outbox
+async def test_a_change_that_another_process_left_is_made_whole_by_adding_it_anew(
+    store: FailingStore, tmp_path: Path
 ) -> None:
+    """The store that took it in part, without saying so, doesn't know that any more."""
     old, new = entry("The inn is red.", 0), entry("The inn is blue.", 1)
-    await jade.add([old, new])
-    store.fault, store.answers_are_lost = AWAY, True
-    await jade.supersede(old.memory.id, by=new.memory.id, at=LATER)
-    await outbox.deliver()
-    louder = replace(new.memory, supersedes=old.memory.id, importance=9)
-    await jade.update([louder])
-    await outbox.deliver()
+    both, louder = [old.memory.id, new.memory.id], replace(new.memory, supersedes=old.memory.id, importance=9)
+    async with opened(store, tmp_path / "outbox.jsonl") as outbox:
+        jade = outbox.collection(await store.collection("Jade"))
+        await jade.add([old, new])
+        store.fault, store.answers_are_lost = AWAY, True
+        await jade.supersede(both[0], by=both[1], at=LATER)
+        await outbox.deliver()
+        await jade.update([louder])
+        await jade.touch(both, LATER)
+        await outbox.deliver()
     store.fault = None
     store.changes.clear()
-    await outbox.deliver()
-    both = [old.memory.id, new.memory.id]
+    async with opened(store, tmp_path / "outbox.jsonl"):
+        pass
     assert store.changes == [
         ("Jade", "supersede", both),
         ("Jade", "add", both),
-        ("Jade", "update", [new.memory.id]),
+        ("Jade", "update", both[1:]),
+        ("Jade", "add", both[1:]),
+        ("Jade", "touch", both),
+        ("Jade", "add", both),
     ]
     assert [one.memory for one in await stored(store)] == [
-        replace(old.memory, superseded_by=new.memory.id, superseded_at=LATER),
-        louder,
+        replace(old.memory, superseded_by=new.memory.id, superseded_at=LATER, last_accessed_at=LATER),
+        replace(louder, last_accessed_at=LATER),
     ]
 
 
