@@ -321,6 +321,8 @@ class Intake:
         for one in known:
             if one.memory is None or not (one.shown or same_voice(draft, one.memory)):
                 continue
+            if one.statement.asks != statement.asks:
+                continue  # an answer says more than its question, and is what is asked for
             back = compared(one.statement, statement, cosine=one.cosine_to(vector), table=self._table)
             if back is not None and back.is_sure():
                 return linked(draft, one.memory, importance=False)

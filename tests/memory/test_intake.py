@@ -323,6 +323,13 @@ async def test_of_a_group_what_alone_holds_what_is_asked_for_is_shown(gate: Gate
     assert shown.memory == wrote
 
 
+async def test_an_answer_is_not_linked_to_its_question(gate: Gate) -> None:
+    [asked] = (await gate.tell("Joel, have you seen the red ball?", by="Ada")).written
+    answer = "Ada, I have seen the red ball behind the café."
+    [told] = (await gate.tell(answer, by="Joel", shown=(asked,))).written
+    assert told.restates is None
+
+
 async def test_when_the_first_of_a_group_is_erased_the_others_stay_one(gate: Gate) -> None:
     [ferry] = (await gate.tell(FERRY)).written
     await gate.tell(FERRY, by="Joel", after=timedelta(minutes=1))
