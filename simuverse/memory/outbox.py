@@ -299,6 +299,9 @@ class OutboxCollection:
             current = [memory for memory in self._outbox.memories(self.owner) if memory.current]
             return sorted(current, key=lambda memory: (-memory.created_at.timestamp(), memory.id))[:limit]
 
+    async def oldest(self, limit: int, *, filter: MemoryFilter = NO_FILTER, past: bool = False) -> list[Memory]:
+        return await self._inner.oldest(limit, filter=filter, past=past)
+
     async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
         at = require_aware(at, "the time of access")
         await self._make(Touched(ids=tuple(ids), at=at), lambda: self._inner.touch(ids, at))

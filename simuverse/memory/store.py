@@ -105,6 +105,14 @@ class MemoryCollection(Protocol):
         """Newest first, ties by id."""
         ...
 
+    async def oldest(self, limit: int, *, filter: MemoryFilter = NO_FILTER, past: bool = False) -> list[Memory]:
+        """Oldest first, ties by id.
+
+        Args:
+            past: of what is past or hidden alone, instead of what the filter says about these.
+        """
+        ...
+
     async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
         """Sets the time of last access; ids that don't exist are passed over."""
         ...

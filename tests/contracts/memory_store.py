@@ -238,6 +238,26 @@ class MemoryStoreContract(MemorySearchContract):
         assert await collection.count() == 2
         assert await collection.count(filter=MemoryFilter(include_forgotten=True)) == 3
 
+    async def test_the_oldest_come_first_page_by_page_and_what_is_past_or_hidden_alone_where_asked(
+        self, collection: MemoryCollection
+    ) -> None:
+        entries = [entry(f"The bell rang {n} times.", n) for n in range(9)]
+        await collection.add(entries[4:])
+        await collection.add(entries[:4])
+        kept = [one.memory for one in entries]
+        await collection.forget([kept[7].id], LATER)
+        await collection.supersede(kept[1].id, by=kept[8].id, at=LATER)
+        current = [kept[n].id for n in (0, 2, 3, 4, 5, 6, 8)]
+        assert [m.id for m in await collection.oldest(20)] == current
+        assert [m.id for m in await collection.oldest(3)] == current[:3]
+        later = MemoryFilter(since=kept[3].created_at)
+        assert [m.id for m in await collection.oldest(2, filter=later)] == current[2:4]
+        assert [m.id for m in await collection.oldest(20, past=True)] == [kept[1].id, kept[7].id]
+        assert [m.id for m in await collection.oldest(20, filter=later, past=True)] == [kept[7].id]
+        assert await collection.oldest(20, filter=MemoryFilter(about="nobody at all"), past=True) == []
+        with pytest.raises(ValueError, match="limit 0"):
+            await collection.oldest(0)
+
     async def test_erase_removes_from_every_index(self, collection: MemoryCollection) -> None:
         await collection.add([entry("The heron stole a fish.", 0), entry("Clouds drift by.", 1)])
         gone = memory("The heron stole a fish.", 0).id

@@ -104,6 +104,9 @@ class FailingCollection:
     async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
         return await self._store.tried(self.owner, lambda: self._collection.recent(limit, filter=filter))
 
+    async def oldest(self, limit: int, *, filter: MemoryFilter = NO_FILTER, past: bool = False) -> list[Memory]:
+        return await self._store.tried(self.owner, lambda: self._collection.oldest(limit, filter=filter, past=past))
+
     async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
         await self._change("touch", list(ids), lambda: self._collection.touch(ids, at))
 

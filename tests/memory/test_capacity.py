@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from uuid import UUID
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +16,12 @@ from simuverse.errors import StoreUnavailable
 from simuverse.memory.capacity import Capacity, retention
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.records import Category, Memory, MemoryFilter, Provenance, Source, memory_id
+from simuverse.memory.store import Entry
 from tests.agents.minds import failing
 from tests.memory.editing import Desk, desk, exported
 from tests.memory.recalling import NOW
 
+EAST = np.eye(1, HashingEmbedder.dimension, dtype=np.float32)[0]
 EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
 
 
@@ -55,6 +59,53 @@ async def test_the_two_hundred_and_first_of_two_hundred_evicts_exactly_one() -> 
         assert (change.kind, change.by, change.state) == ("evict", "rules", "done")
         assert (change.before, change.after, change.why) == ((least,), (), "more than 200 memories")
         assert await capacity.keep() == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("over", [1, 7, 150])
+async def test_what_goes_is_what_is_worth_least_of_all(seed: int, over: int) -> None:
+    """Whatever was touched, used, anchored, hidden or written at one moment."""
+    chance = Random(seed)
+    async with desk(None) as here:
+        kept: list[Memory] = []
+        for number in range(200):
+            age = timedelta(days=chance.choice([0, 0, 3, 40, 900, chance.randrange(2_000)]))
+            kept.append(await here.pool.keep(f"Boat {number}.", importance=chance.randrange(1, 5), age=age))
+        await here.collection.touch([one.id for one in kept if chance.random() < 0.5], NOW - timedelta(days=1))
+        await here.collection.forget([one.id for one in kept if chance.random() < seed / 20], NOW)
+        await here.editor.anchor([one.id for one in kept if chance.random() < 0.2])
+        uses = {one.id: chance.randrange(4) for one in kept if chance.random() < 0.3}
+        there = [one for one in await here.collection.recent(200, filter=EVER) if not one.anchored]
+        order = sorted(
+            there,
+            key=lambda one: (one.current, retention(one, now=NOW, uses=uses.get(one.id, 0)), one.created_at, one.id),
+        )
+
+        gone = await bound(here, 200 - over).keep(lambda which: uses.get(which, 0))
+
+        assert list(gone) == order[:over]
+
+
+async def test_of_many_only_a_few_are_read_to_find_the_one_that_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk(None) as here:
+        entries = [Entry(memory=aged(number % 10 + 1, number, number), vector=EAST) for number in range(2_000)]
+        await here.collection.add(entries)
+        read: list[Memory] = []
+        oldest = here.collection.oldest
+
+        async def counted(limit: int, *, filter: MemoryFilter = EVER, past: bool = False) -> list[Memory]:
+            page = await oldest(limit, filter=filter, past=past)
+            read.extend(page)
+            return page
+
+        for name in ("recent", "scan", "search", "search_all"):
+            monkeypatch.setattr(here.collection, name, failing(AssertionError(f"{name} of all memories")))
+        monkeypatch.setattr(here.collection, "oldest", counted)
+
+        [gone] = await bound(here, 1_999).keep()
+
+        assert gone == entries[1_990].memory
+        assert len(read) <= 160
 
 
 async def test_an_eviction_is_undone_to_the_byte() -> None:
@@ -102,10 +153,10 @@ async def test_use_keeps_a_memory() -> None:
         assert [memory.id for memory in gone] == [max(one.id, other.id)]
 
 
-def aged(importance: int, days: float) -> Memory:
+def aged(importance: int, days: float, number: int = 1) -> Memory:
     at = NOW - timedelta(days=days)
     return Memory(
-        id=memory_id("Jade", "kept", 1),
+        id=memory_id("Jade", "kept", number),
         owner="Jade",
         summary="A boat came in.",
         category=Category.OBSERVATION,

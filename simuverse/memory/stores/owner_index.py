@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, NamedTuple
@@ -201,6 +202,14 @@ class OwnerIndex:
     def recent(self, limit: int, filter: MemoryFilter) -> list[int]:
         """Keys, newest first, ties by id."""
         return self._by_time(np.flatnonzero(self._allowed(filter)), newest_first=True)[:limit]
+
+    def oldest(self, limit: int, filter: MemoryFilter, *, past: bool) -> list[int]:
+        """Keys, oldest first, ties by id."""
+        ever = replace(filter, include_superseded=True, include_forgotten=True)
+        allowed = self._allowed(ever if past else filter)
+        if past:
+            allowed &= self._live["superseded"] | self._live["forgotten"]
+        return self._by_time(np.flatnonzero(allowed), newest_first=False)[:limit]
 
     def oldest_first(self) -> list[int]:
         """Keys of all, past and forgotten ones included, ties by id."""

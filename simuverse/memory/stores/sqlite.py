@@ -139,6 +139,11 @@ class SQLiteCollection:
             raise ValueError(f"limit {limit} is below 1")
         return await self._store.run(lambda database: database.recent(self._id, limit, filter))
 
+    async def oldest(self, limit: int, *, filter: MemoryFilter = NO_FILTER, past: bool = False) -> list[Memory]:
+        if limit < 1:
+            raise ValueError(f"limit {limit} is below 1")
+        return await self._store.run(lambda database: database.oldest(self._id, limit, filter, past=past))
+
     async def touch(self, ids: Sequence[UUID], at: datetime) -> None:
         at = require_aware(at, "the time of access")
         await self._store.run(lambda database: database.touch(self._id, ids, at))

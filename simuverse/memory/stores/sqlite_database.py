@@ -164,6 +164,12 @@ class SQLiteDatabase:
             memories = self._by_key(keys)
         return [memories[key] for key in keys]
 
+    def oldest(self, owner_id: int, limit: int, filter: MemoryFilter, *, past: bool) -> list[Memory]:
+        with self._reading():
+            keys = self._index(owner_id).oldest(limit, filter, past=past)
+            memories = self._by_key(keys)
+        return [memories[key] for key in keys]
+
     def count(self, owner_id: int, filter: MemoryFilter) -> int:
         with self._reading():
             return self._index(owner_id).count(filter)

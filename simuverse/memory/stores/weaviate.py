@@ -30,13 +30,15 @@ from simuverse.memory.stores.weaviate_writes import AT_ONCE, Writer
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.filters import FilterReturn
 
 
 class WeaviateStore:
     """See :class:`simuverse.memory.store.MemoryStore`. Opened by :meth:`open`.
 
     A batch is no transaction: where a server fails in the middle of an ``add``, the error names what wasn't stored, and
-    adding the same again completes it. From 10,000 on, a search or ``recent`` gives no more than that many.
+    adding the same again completes it. From 10,000 on, a search, ``recent`` or ``oldest`` gives no more than that
+    many.
     """
 
     def __init__(self, connection: Connection, layout: OwnerLayout, making: Making) -> None:
@@ -177,20 +179,37 @@ class WeaviateCollection:
         return await asyncio.gather(*map(self.search, requests))
 
     async def recent(self, limit: int, *, filter: MemoryFilter = NO_FILTER) -> list[Memory]:
-        if limit < 1:
-            raise ValueError(f"limit {limit} is below 1")
-        from weaviate.classes.query import Sort
-
         try:
             filters = server_filter(filter)
         except NothingAllowed:
             return []
-        newest_first = Sort.by_property("created_at", ascending=False).by_id()
+        return await self._by_time(limit, filters, oldest_first=False)
+
+    async def oldest(self, limit: int, *, filter: MemoryFilter = NO_FILTER, past: bool = False) -> list[Memory]:
+        from weaviate.classes.query import Filter
+
+        ever = replace(filter, include_superseded=True, include_forgotten=True)
+        try:
+            filters = server_filter(ever if past else filter)
+        except NothingAllowed:
+            return []
+        if past:
+            is_past = Filter.any_of([Filter.by_property(name).equal(True) for name in ("superseded", "forgotten")])
+            filters = is_past if filters is None else filters & is_past
+        return await self._by_time(limit, filters, oldest_first=True)
+
+    async def _by_time(self, limit: int, filters: FilterReturn | None, *, oldest_first: bool) -> list[Memory]:
+        """Ties by id."""
+        if limit < 1:
+            raise ValueError(f"limit {limit} is below 1")
+        from weaviate.classes.query import Sort
+
+        order = Sort.by_property("created_at", ascending=oldest_first).by_id()
 
         async def ask(client: WeaviateAsyncClient) -> list[Memory]:
             found = await self._partition.on(client).query.fetch_objects(
                 filters=filters,
-                sort=newest_first,
+                sort=order,
                 limit=min(limit, SERVER_MAXIMUM),
                 return_properties=["record"],
             )
