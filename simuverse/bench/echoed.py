@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from itertools import islice, product
 
 from simuverse.bench.labelled_pairs import Said
@@ -165,8 +166,14 @@ _ORDERS = (
 _TELLINGS = ("{}.", "You know, {}.", "I tell you, {}!", "Believe me, {}.")
 
 
+def reworded() -> list[list[str]]:
+    """Two of these events as people would tell them, each in 20 sentences of other words."""
+    text = resources.files("simuverse.bench").joinpath("reworded.txt").read_text(encoding="utf-8")
+    return [block.splitlines() for block in text.strip().split("\n\n")]
+
+
 def wordings(event: Event, count: int) -> list[str]:
-    """Up to 20, each another."""
+    """Up to 20 of the same words, each in another order or with another opening."""
     slots = {name: getattr(event, name) for name in Event.__slots__}
     texts = (telling.format(order.format(**slots)) for telling, order in product(_TELLINGS, _ORDERS))
     return [text[:1].upper() + text[1:] for text in islice(texts, count)]

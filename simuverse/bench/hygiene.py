@@ -18,7 +18,7 @@ import numpy as np
 from simuverse import wiring
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.trace import Recollection, Remembered
-from simuverse.bench.echoed import EVENTS, IN_TURN, can_be_turned, in_other_words, wordings
+from simuverse.bench.echoed import EVENTS, IN_TURN, can_be_turned, in_other_words, reworded, wordings
 from simuverse.bench.hygiene_cost import RecallCost, recall_cost
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, Kind, Pair, Telling, labelled_pairs
 from simuverse.bench.soak import Soak
@@ -39,7 +39,7 @@ MEMORIES = 10_000
 """Among which recalls are timed."""
 
 WORDINGS = 20
-"""Of each event."""
+"""Of each event, of the same words and of others."""
 
 PAIRS: tuple[tuple[Telling, bool], ...] = (("heard", False), ("heard", True), ("own", False), ("own", True))
 """Sets of labelled pairs that the loop takes its paraphrases from, and whether they are held out."""
@@ -103,7 +103,7 @@ class Loop:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Duplicates:
-    """Args: most, mean: memories left of one event; groups: of those that may be one, the most of one event."""
+    """Args: most, mean: memories left of one event; groups: that these are in, the most of one event."""
 
     events: int
     wordings: int
@@ -118,6 +118,7 @@ class HygieneBench:
     fates, held_out: of the pairs that the rules were made with, and of those that they weren't.
     own, own_held_out: the same of pairs whose second sentence is the listener's own.
     retold, retold_held_out: the same of those that share hardly a word if they say the same.
+    duplicates, reworded: one event in other orders of the same words, and in other words.
     """
 
     store: str
@@ -133,6 +134,7 @@ class HygieneBench:
     changes: Changes
     loop: Loop
     duplicates: Duplicates
+    reworded: Duplicates
     cost: RecallCost
     soak: Soak | None = None
 
@@ -163,7 +165,8 @@ async def measure_hygiene(
         curve=await _curve(embedder, pairs),
         changes=_changes(pairs),
         loop=await _loop(store, embedder, turns),
-        duplicates=await _duplicates(store, embedder),
+        duplicates=await _duplicates(store, embedder, [wordings(event, WORDINGS) for event in EVENTS]),
+        reworded=await _duplicates(store, embedder, reworded()),
         cost=await recall_cost(store, embedder, OWNER, memories=memories),
     )
 
@@ -302,18 +305,18 @@ async def _loop(store: MemoryStore, embedder: Embedder, turns: int) -> Loop:
     )
 
 
-async def _duplicates(store: MemoryStore, embedder: Embedder) -> Duplicates:
-    """Each event told twenty times by one person, within the hour."""
+async def _duplicates(store: MemoryStore, embedder: Embedder, events: Sequence[Sequence[str]]) -> Duplicates:
+    """Each event told again and again by one person, within the hour."""
     left: list[int] = []
     groups: list[int] = []
-    for number, event in enumerate(EVENTS):
+    for number, told in enumerate(events):
         owner = f"{OWNER} {number}"
         clock = ManualClock(BEGIN)
         try:
             async with wiring.open_subconscious(
                 owner, store=store, embedder=embedder, clock=clock, settings=Settings()
             ) as mind:
-                for text in wordings(event, WORDINGS):
+                for text in told:
                     clock.set(clock.now() + timedelta(minutes=1))
                     await _told(mind, "Greta", text)
                 memories = await mind.collection.recent(WORDINGS)
@@ -322,5 +325,5 @@ async def _duplicates(store: MemoryStore, embedder: Embedder) -> Duplicates:
         left.append(len(memories))
         groups.append(len({memory.group for memory in memories}))
     return Duplicates(
-        events=len(EVENTS), wordings=WORDINGS, mean=float(np.mean(left)), most=max(left), groups=max(groups)
+        events=len(events), wordings=WORDINGS, mean=float(np.mean(left)), most=max(left), groups=max(groups)
     )

@@ -46,16 +46,21 @@ def _changes(measured: HygieneBench) -> Iterator[str]:
 
 
 def _loop(measured: HygieneBench) -> Iterator[str]:
-    loop, duplicates = measured.loop, measured.duplicates
+    loop = measured.loop
     yield f"\n{loop.turns} turns that say again what came to mind ({loop.restated} did); by form"
     yield f"{'':<16} {'turns':>6} {'stored':>7} {'linked':>7}"
     for form, count in loop.forms.items():
         yield f"{form:<16} {count:>6} {loop.stored.get(form, 0):>7} {loop.linked.get(form, 0):>7}"
     yield f"memories: {loop.facts} at first, {loop.memories} at the end"
-    yield (
-        f"\n{duplicates.events} events, each in {duplicates.wordings} wordings by one person: {duplicates.mean:.1f} "
-        f"memories of each on average, {duplicates.most} at most"
-    )
+    yield ""
+    for how, one in (
+        ("orders of the same words", measured.duplicates),
+        ("sentences of other words", measured.reworded),
+    ):
+        yield (
+            f"{one.events} events, each told by one person in {one.wordings} {how}: {one.mean:.1f} memories of each on "
+            f"average, {one.most} at most, in {one.groups} groups"
+        )
 
 
 def _cost(measured: HygieneBench) -> str:

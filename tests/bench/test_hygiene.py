@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, wordings
+from simuverse.bench.echoed import ECHOED, EVENTS, can_be_turned, in_other_words, reworded, wordings
 from simuverse.bench.hygiene import measure_hygiene
 from simuverse.bench.hygiene_cost import recall_cost
 from simuverse.bench.hygiene_table import hygiene_table
@@ -72,8 +72,8 @@ def test_every_form_says_the_same_again() -> None:
 
 
 def test_an_event_is_worded_twenty_times_each_otherwise() -> None:
-    for event in EVENTS:
-        assert len(set(wordings(event, 20))) == 20
+    for texts in (*(wordings(event, 20) for event in EVENTS), *reworded()):
+        assert len(texts) == len(set(texts)) == 20
 
 
 async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder: WordLlamaEmbedder) -> None:
@@ -103,6 +103,8 @@ async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder:
     assert measured.loop.restated == 60
     assert sum(measured.loop.stored.values()) == 0
     assert measured.duplicates.most <= 4
+    assert measured.reworded.most <= 12
+    assert measured.reworded.groups <= 7
     assert measured.cost.memories == 100
     assert measured.cost.ratio > 0
     assert await store.owners() == []
