@@ -59,7 +59,7 @@ def _loop(measured: HygieneBench) -> Iterator[str]:
     ):
         yield (
             f"{one.events} events, each told by one person in {one.wordings} {how}: {one.mean:.1f} memories of each on "
-            f"average, {one.most} at most, in {one.groups} groups"
+            f"average, {one.most} at most, in {one.groups} groups at most"
         )
 
 
