@@ -8,6 +8,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -27,10 +28,10 @@ from simuverse.world.journal import OUTBOX, read_turns
 from simuverse.world.simulation import Simulation
 from tests import commands
 from tests.contracts.kept_store import nothing
-from tests.contracts.memory_reference import DIMENSION, entry
+from tests.contracts.memory_reference import DIMENSION, START, entry
 from tests.contracts.memory_store import EMBEDDER
 from tests.live.test_weaviate_store import PATIENT
-from tests.live.weaviate_server import WeaviateServer, own_client
+from tests.live.weaviate_server import SETTINGS, WeaviateServer, own_client
 from tests.memory.failing_store import InventedEmbedder
 
 pytestmark = pytest.mark.live
@@ -39,6 +40,11 @@ AGENTS = ("Jade", "James", "Jesse", "Jamal")
 BREATH = 0.1
 """Seconds between two ticks while a server is away, as it is for many."""
 FAST = ("--embedder", "hashing")
+
+KILLS = 100
+CHECKED_EVERY = 5
+QUICK_START = {"RAFT_TIMEOUTS_MULTIPLIER": "1", "RAFT_HEARTBEAT_TIMEOUT": "1", "RAFT_ELECTION_TIMEOUT": "1"}
+"""A server that was killed is ready in two seconds then, not in eight, as it waits for others that long."""
 
 
 def settings_for(server: WeaviateServer) -> Settings:
@@ -219,29 +225,38 @@ async def test_memories_that_a_read_only_server_refuses_wait_while_all_are_still
 
 
 @pytest.mark.long
-@pytest.mark.timeout(7200)
+@pytest.mark.timeout(3600)
 async def test_a_hundred_kills_of_the_server_during_writes_lose_nothing(weaviate_binary: str, tmp_path: Path) -> None:
     chance = random.Random(7)
-    numbers, written = count(), {agent: list[UUID]() for agent in AGENTS}
-    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+    told, written = count(), {agent: list[UUID]() for agent in AGENTS}
+    with WeaviateServer.running(weaviate_binary, tmp_path, {**SETTINGS, **QUICK_START}) as server:
         store = await WeaviateStore.open([server.address], embedder_name=EMBEDDER, dimension=DIMENSION)
         async with Outbox.open(tmp_path / OUTBOX, store=store, embedder=InventedEmbedder()) as outbox:
-            collections = [outbox.collection(await store.collection(agent)) for agent in AGENTS]
+            inner = [await store.collection(agent) for agent in AGENTS]
+            collections = [outbox.collection(one) for one in inner]
+            turns = {agent: count() for agent in AGENTS}
             by_the_store = 0
-            for _ in range(100):
+            for kill in range(1, KILLS + 1):
                 async with asyncio.TaskGroup() as group:
                     enough = asyncio.Event()
                     for collection in collections:
-                        group.create_task(write(collection, numbers, written[collection.owner], enough))
-                    wanted = sum(map(len, written.values())) + chance.randrange(20, 200)
+                        group.create_task(
+                            write(collection, told, turns[collection.owner], written[collection.owner], enough)
+                        )
+                    wanted = sum(map(len, written.values())) + chance.randrange(20, 100)
                     await until(partial(enough_are, written, wanted))
                     by_the_store += wanted - outbox.backlog.waiting
                     server.kill()
                     await asyncio.to_thread(server.start)
                     enough.set()
                 await until(lambda: outbox.backlog.waiting == 0)
+                if kill % CHECKED_EVERY == 0:
+                    for one in inner:
+                        await assert_stored_once(one, written[one.owner])
             assert by_the_store > 0
         await store.aclose()
+        server.terminate()
+        server.start()
         store = await WeaviateStore.open(
             [server.address], embedder_name=EMBEDDER, dimension=DIMENSION, deadline=PATIENT
         )
@@ -262,19 +277,23 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
-async def write(collection: OutboxCollection, numbers: count[int], written: list[UUID], enough: asyncio.Event) -> None:
-    """Adds memories, one and three at a time, and notes each that counts as added."""
-    for turn in count():
+async def write(
+    collection: OutboxCollection, told: count[int], turns: count[int], written: list[UUID], enough: asyncio.Event
+) -> None:
+    """Adds memories, one and three at a time, notes each that counts as added, and has the last ones come to mind."""
+    for turn in turns:
         if enough.is_set():
             return
-        some = [said(next(numbers), collection.owner, turn) for _ in range(3 if turn % 2 else 1)]
+        some = [said(next(told), collection.owner, turn) for _ in range(3 if turn % 2 else 1)]
         await collection.add(some)
         written += [one.memory.id for one in some]
+        await collection.touch(written[-8:], START + timedelta(minutes=turn))
         if collection.backlog.waiting:
             await asyncio.sleep(5 * BREATH)
 
 
 def said(number: int, owner: str, turn: int) -> Entry:
-    """In talks of twenty turns."""
+    """In talks of a hundred turns in twenty places, so that most change the contexts of many that are there already."""
+    talk, place = divmod(turn, 100)
     plain = entry(f"Bell {number} rang.", number, owner=owner)
-    return replace(plain, memory=replace(plain.memory, episode=f"talk {turn // 20}", position=turn % 20))
+    return replace(plain, memory=replace(plain.memory, episode=f"talk {talk}", position=place * 7 % 20))
