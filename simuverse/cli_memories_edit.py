@@ -124,7 +124,7 @@ def merge(
 
 
 @edits_app.command(
-    epilog="Example: simuverse memories run1 --agent Jamal separate 93de5e03-ea5f-52e7-8231-e27e5964e0d6"
+    epilog="Example: simuverse memories run1 --agent Jamal separate babf4d87-b93b-5f79-a59c-3121683da8b6"
 )
 def separate(context: typer.Context, ids: Ids, why: Why = "", json: AsJson = False) -> None:
     """Of memories that `list` says may restate another: they don't, and each comes to mind by itself."""

@@ -52,6 +52,9 @@ READY = 60.0
 
 _HOST = "127.0.0.1"
 
+_STARTS = 3
+"""Times that it is started, where a port was taken between the look for a free one and the start."""
+
 
 def settings_with_key(key: str, *, further: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """Of a server that knows ``key`` as that of its root user.
@@ -68,6 +71,10 @@ def settings_with_key(key: str, *, further: Mapping[str, str] | None = None) -> 
     }
 
 
+class PortTaken(AssertionError):
+    """The server ended at once, as another holds one of its ports."""
+
+
 class WeaviateServer:
     """Started by :meth:`start`, ended by :meth:`stop` or :meth:`kill`, and startable again on the same ports."""
 
@@ -77,6 +84,7 @@ class WeaviateServer:
         self._ports = _free_ports()
         self._settings = dict(settings)
         self._process: subprocess.Popen[bytes] | None = None
+        self._was_ready = False
 
     @classmethod
     @contextmanager
@@ -137,9 +145,19 @@ class WeaviateServer:
         return f"{self.address.url}?grpc_port={self.address.grpc_port}"
 
     def start(self) -> None:
-        """Returns when it says that it is ready."""
-        self.launch()
-        self.wait_until_ready()
+        """Returns when it says that it is ready. Before its first time, ports that others took are exchanged."""
+        for further in reversed(range(_STARTS)):
+            self.launch()
+            try:
+                self.wait_until_ready()
+            except PortTaken:
+                if not further:
+                    raise
+                if not self._was_ready:
+                    self._ports = _free_ports()
+            else:
+                self._was_ready = True
+                return
 
     def launch(self) -> None:
         environment = {
@@ -196,7 +214,8 @@ class WeaviateServer:
                 # Not yet; the process is asked whether it lives, so a tenth of a second is no busy loop.
                 _pause(self._process)
         tail = (self._folder / "log").read_bytes()[-2000:].decode(errors="replace")
-        raise AssertionError(f"the Weaviate server didn't start:\n{tail}")
+        fault = PortTaken if "address already in use" in tail.strip().rpartition("\n")[2] else AssertionError
+        raise fault(f"the Weaviate server didn't start:\n{tail}")
 
 
 def own_client(address: Address, *, key: str | None = None) -> WeaviateAsyncClient:
