@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import machine
-from simuverse.bench.dialogues import Dialogue, load_dialogues, paraphrases
+from simuverse.bench.dialogues import Dialogue, invented, load_dialogues, paraphrases
 from simuverse.bench.recall import measure_recall
 from simuverse.memory.embedders.sentence_transformers import SentenceTransformersEmbedder
 from simuverse.memory.embedders.with_words import WithWords
@@ -84,7 +84,7 @@ def main() -> None:
     asked.add_argument("--data", type=Path, help="folder of dialogues, as for `simuverse bench recall`")
     asked.add_argument("--json", type=Path, help="file that is written beside the table")
     options = asked.parse_args()
-    sources: dict[str, Sequence[Dialogue]] = {"paraphrase": paraphrases()}
+    sources: dict[str, Sequence[Dialogue]] = {**invented()}
     if options.data:
         sources["data"] = load_dialogues(options.data)
     missing = [package for package in EMBEDDERS if find_spec(package.replace("-", "_")) is None]

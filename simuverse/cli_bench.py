@@ -14,7 +14,7 @@ import typer
 from simuverse.bench.ablation import FULL, ablations
 from simuverse.bench.agents import AGENTS, MEMORIES, AgentsBench, agents_table, measure_agents
 from simuverse.bench.changes import ChangesBench, measure_changes
-from simuverse.bench.dialogues import load_dialogues, paraphrases
+from simuverse.bench.dialogues import invented, load_dialogues
 from simuverse.bench.hygiene import TURNS, HygieneBench, measure_hygiene
 from simuverse.bench.hygiene_table import hygiene_table
 from simuverse.bench.latency import SIZES, Latency, measure_latency
@@ -136,11 +136,10 @@ def recall(
 ) -> None:
     """How much of what a question asks for comes back, a week after the last of many talks.
 
-    Without --data: two dialogues of the program's own, whose questions share no word with their answers.
+    Without --data: two dialogues of the program's own, asked in words that their answers don't hold, and plainly.
     """
     settings = load(config, typed={"store": store, "embedder": embedder})
-    sources = {} if data is None else {"data": load_dialogues(data)}
-    sources["paraphrase"] = paraphrases()
+    sources = ({} if data is None else {"data": load_dialogues(data)}) | invented()
 
     async def measure() -> RecallBench:
         async with opened_parts(settings) as (opened, embedding):
@@ -229,8 +228,7 @@ def silence(
 ) -> None:
     """How often nothing comes back for what was never talked about, and what that costs."""
     settings = load(config, typed={"store": store, "embedder": embedder})
-    sources = {} if data is None else {"data": load_dialogues(data)}
-    sources["paraphrase"] = paraphrases()
+    sources = ({} if data is None else {"data": load_dialogues(data)}) | invented()
 
     async def measure() -> SilenceBench:
         async with opened_parts(settings) as (opened, embedding):
@@ -253,11 +251,11 @@ def _recall_table(measured: RecallBench) -> str:
     ]
     for one in measured.measured:
         lines.append(f"\n{one.source}, {one.setting}: {one.p50_ms:.1f} ms a question (p50), {one.p95_ms:.1f} ms (p95)")
-        columns = (f"{head:<18}" for head in ("at 5", "at 10", "at 20", "all at 10", "MRR"))
+        columns = (f"{head:<20}" for head in ("at 5", "at 10", "at 20", "all at 10", "MRR"))
         lines.append(f"{'':<14} {'n':>5}  {''.join(columns)}".rstrip())
         for figures in one.categories:
             shares = (figures.at_5, figures.at_10, figures.at_20, figures.all_at_10, figures.mrr)
-            cells = "".join(f"{_percent(share):<18}" for share in shares)
+            cells = "".join(f"{_percent(share):<20}" for share in shares)
             lines.append(f"{figures.category:<14} {figures.questions:>5}  {cells}".rstrip())
     return "\n".join(lines)
 

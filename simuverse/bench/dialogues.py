@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from importlib import resources
 from pathlib import Path
@@ -78,9 +78,29 @@ def load_dialogues(folder: Path) -> list[Dialogue]:
 
 def paraphrases() -> list[Dialogue]:
     """Two invented dialogues whose questions share no content word with the turns that answer them."""
-    folder = resources.files("simuverse.bench") / "paraphrase"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name)
-    return [dialogue for file in files for dialogue in _read(file.name.removesuffix(".json"), file.read_bytes())]
+    return [one for name, talk in _invented("paraphrase").items() for one in _read(name, talk)]
+
+
+def plain_questions() -> list[Dialogue]:
+    """The same two dialogues, asked as people ask: in the words of the answers, or others, as it comes."""
+    asked = _invented("plain")
+    return [
+        replace(
+            one, questions=_questions(msgspec.json.decode(asked[one.name], type=list[dict[str, Any]]), one.sessions)
+        )
+        for one in paraphrases()
+    ]
+
+
+def invented() -> dict[str, list[Dialogue]]:
+    """The program's own, by how they are asked."""
+    return {"paraphrase": paraphrases(), "plain": plain_questions()}
+
+
+def _invented(folder: str) -> dict[str, bytes]:
+    """Contents of the files by name."""
+    files = sorted((resources.files("simuverse.bench") / folder).iterdir(), key=lambda file: file.name)
+    return {file.name.removesuffix(".json"): file.read_bytes() for file in files if file.name.endswith(".json")}
 
 
 def _read(name: str, content: bytes) -> list[Dialogue]:
@@ -103,11 +123,13 @@ def _dialogue(name: str, talk: Mapping[str, Any], qa: Sequence[Mapping[str, Any]
             sessions.append(tuple(turns))
     if not sessions:
         raise ValueError("no session holds a turn")
+    return Dialogue(name=name, sessions=tuple(sessions), questions=_questions(qa, sessions))
+
+
+def _questions(qa: Sequence[Mapping[str, Any]], sessions: Sequence[Sequence[Turn]]) -> tuple[Question, ...]:
+    """Those that have evidence in the sessions."""
     known = {turn.id for session in sessions for turn in session}
-    questions = [_question(one, known) for one in qa]
-    return Dialogue(
-        name=name, sessions=tuple(sessions), questions=tuple(question for question in questions if question.evidence)
-    )
+    return tuple(question for one in qa if (question := _question(one, known)).evidence)
 
 
 def _turn(turn: Mapping[str, Any], time: datetime) -> Turn:

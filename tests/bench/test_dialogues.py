@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simuverse.bench.dialogues import load_dialogues, paraphrases
+from simuverse.bench.dialogues import load_dialogues, paraphrases, plain_questions
 from simuverse.errors import UsageError
 from simuverse.memory.analysis import tokens
 
@@ -103,3 +103,12 @@ def test_our_own_questions_share_no_word_with_what_answers_them() -> None:
             for turn in (turns[one] for one in question.evidence):
                 said = tokens(f"{turn.speaker}: {turn.text}")
                 assert set(tokens(question.text)).isdisjoint(said), question.text
+
+
+def test_the_same_dialogues_are_asked_plainly() -> None:
+    dialogues = plain_questions()
+    assert [(one.name, one.sessions) for one in dialogues] == [(one.name, one.sessions) for one in paraphrases()]
+    for dialogue in dialogues:
+        several = [question for question in dialogue.questions if question.category == "multi-hop"]
+        assert (len(dialogue.questions), len(several)) == (40, 10)
+        assert all(len(question.evidence) > 1 for question in several)
