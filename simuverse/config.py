@@ -63,6 +63,7 @@ class Settings:
         seed: of all chance in a run.
         concurrency: agents that think at once, 1 or more.
         memory: False switches every subconscious off.
+        judge: whether a second mind's model judges what comes to mind in place of the gate, by a second call a turn.
         preset: how the three factors are weighed.
         zone: whose days and hours are meant where a text speaks of a time, such as ``Europe/Berlin``. None: that of the
             scenario's start, else UTC.
@@ -82,6 +83,7 @@ class Settings:
     seed: int = 7
     concurrency: int = 8
     memory: bool = True
+    judge: bool = False
     preset: str = "balanced"
     zone: str | None = None
     capacity: int = 0

@@ -21,7 +21,7 @@ from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Persona
 from simuverse.agents.unwritten import UnwrittenLog
 from simuverse.config import Settings, load, placed
-from simuverse.errors import RunFolderError, UsageError
+from simuverse.errors import RunFolderError, SettingsError, UsageError
 from simuverse.memory.audit import AuditLog
 from simuverse.memory.backlog import Backlog
 from simuverse.memory.clock import Clock, ManualClock, SystemClock, time_zone, zone_name
@@ -68,7 +68,8 @@ async def open_subconscious(
         name: whose memory it is; any text.
         store: as a user types it, or one that is open already and stays so; by default that of the settings, else
             memories end with the process.
-        model: writes queries and memories, one call each; None works by rule, without any call.
+        model: writes queries and memories, one call each, and judges what comes to mind where the setting ``judge``
+            is on; None works by rule, without any call.
         embedder: by default that of the settings, ``wordllama``.
         beside: the file beside which stands what isn't in the store, such as exchanges that couldn't be written down;
             by default the store's own file, where it is named here; without one such things end with the process.
@@ -112,6 +113,7 @@ async def open_subconscious(
             audit=audit or AuditLog.beside(beside),
             ledger=Ledger(beside),
             capacity=settings.capacity,
+            judge=settings.judge,
         )
 
 
@@ -235,10 +237,21 @@ def _recall(settings: Settings, zone: tzinfo) -> RecallSettings:
 
 
 def subconscious_name(settings: Settings) -> str:
-    """What the second minds really are: ``off``, ``reflex`` or a model."""
+    """What the second minds really are: ``off``, ``reflex`` or a model.
+
+    Raises:
+        SettingsError: they are to judge, and work by rule.
+    """
     if not settings.memory:
         return "off"
-    return settings.subconscious_model or (REFLEX if settings.model == Rehearsal.name else settings.model)
+    name = settings.subconscious_model or (REFLEX if settings.model == Rehearsal.name else settings.model)
+    if settings.judge and name == REFLEX:
+        with placed(settings, "judge"):
+            raise SettingsError(
+                "judge is on, and the second minds work by rule. Set subconscious_model to the model that is to judge, "
+                "or leave judge off"
+            )
+    return name
 
 
 # --- worlds ---------------------------------------------------------------------------------------------------------
@@ -332,6 +345,7 @@ async def open_simulation(settings: Settings, *, folder: Path | None = None) -> 
                     audit=audit,
                     ledger=ledger,
                     capacity=settings.capacity,
+                    judge=settings.judge,
                 )
                 for persona in scenario.personas
             },
@@ -389,6 +403,7 @@ def _agent(
     audit: AuditLog | None,
     ledger: Ledger,
     capacity: int,
+    judge: bool,
 ) -> Agent:
     mind: SubconsciousAgent | None = None
     if collection is not None:
@@ -403,6 +418,7 @@ def _agent(
             audit=audit,
             ledger=ledger,
             capacity=capacity,
+            judge=judge,
         )
     return Agent(ConsciousAgent(persona, model), mind, zone=recall.zone)
 

@@ -11,7 +11,8 @@ from lxml import etree
 from simuverse import prompts
 from simuverse.agents.chat import Purpose
 from simuverse.agents.turn import ToolCall
-from simuverse.agents.xml import parse_memories, parse_queries, parse_turn, read
+from simuverse.agents.xml import parse_judgement, parse_memories, parse_queries, parse_turn, read
+from simuverse.memory.judged import MOST
 from simuverse.memory.records import Category, MemoryFilter, SearchType
 from tests.snapshots.refresh import FOLDER, SLOTS, filled
 
@@ -86,6 +87,16 @@ def test_the_forms_shown_for_a_memory_are_read() -> None:
     (draft,) = parse_memories(form).drafts
     assert (draft.category, draft.importance, draft.flags) == (Category.KNOWLEDGE, 4, ())
     assert parse_memories(nothing).drafts == ()
+
+
+def test_the_forms_shown_for_a_judgement_are_read() -> None:
+    form, none = prompts.text("judgement.md").split("Or, where none belongs:")
+    assert parse_judgement(form, shown=MOST).numbers == {2, 5}
+    assert parse_judgement(none, shown=MOST).numbers == frozenset()
+
+
+def test_as_many_can_be_named_as_are_shown_to_be_judged() -> None:
+    assert values_of("judgement", "belongs") == [str(number) for number in range(1, MOST + 1)]
 
 
 @pytest.mark.parametrize("name", ["queries", "memory"])

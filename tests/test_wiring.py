@@ -16,7 +16,7 @@ import pytest
 
 from simuverse.agents.backends.scripted import Scripted
 from simuverse.agents.turn import Persona
-from simuverse.config import Secret, Settings
+from simuverse.config import Secret, Settings, load
 from simuverse.errors import (
     MissingExtra,
     MissingKey,
@@ -198,6 +198,13 @@ def test_second_minds_work_by_rule_beside_rehearsal_and_with_the_same_model_othe
     settings: Settings, name: str
 ) -> None:
     assert subconscious_name(settings) == name
+
+
+def test_minds_that_work_by_rule_can_not_be_told_to_judge() -> None:
+    assert subconscious_name(Settings(model="ollama:qwen", judge=True)) == "ollama:qwen"
+    assert subconscious_name(Settings(memory=False, judge=True)) == "off"
+    with pytest.raises(SettingsError, match=r"^SIMUVERSE_JUDGE: judge is on, and .* Set subconscious_model to"):
+        subconscious_name(load(environment={"SIMUVERSE_JUDGE": "on"}))
 
 
 def test_the_next_run_folder_is_one_that_is_not_there(tmp_path: Path) -> None:

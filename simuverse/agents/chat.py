@@ -14,6 +14,7 @@ class Purpose(StrEnum):
     """What a call is for. The reply of each is validated against the schema of the same name in ``prompts/``."""
 
     QUERIES = "memory_queries"
+    JUDGEMENT = "judgement"
     TURN = "turn"
     MEMORY = "memory"
 

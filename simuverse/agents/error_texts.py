@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _OURS = re.compile(
-    r"<(?:memory|memory_queries|query|nothing_to_remember|turn|reflection|tool_use|tool_name|summary)[\s/>]"
+    r"<(?:memory|memory_queries|query|judgement|none_of_these|nothing_to_remember|turn|reflection|tool_use|tool_name|summary)[\s/>]"
 )
 """An element of a form: whatever is wrong with it, a model wrote it."""
 

@@ -16,6 +16,7 @@ from simuverse.agents import reflex
 from simuverse.agents.aftermath import seen_to
 from simuverse.agents.asking import ask
 from simuverse.agents.chat import ChatModel, Purpose, conversation
+from simuverse.agents.judging import Judged, judged_by_model
 from simuverse.agents.noting import Noted, noted_by_model
 from simuverse.agents.prompt_sentences import prompt_sentences
 from simuverse.agents.reflex import Note
@@ -35,6 +36,7 @@ from simuverse.memory.capacity import Capacity
 from simuverse.memory.clock import Clock, zone_name
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.intake import Intake, Taken
+from simuverse.memory.judged import judged, to_judge
 from simuverse.memory.ledger import Ledger
 from simuverse.memory.outbox import backlog_of
 from simuverse.memory.recall import Recalled, RecallSettings, recall
@@ -76,6 +78,8 @@ class SubconsciousAgent:
         audit: the record of what is changed in memories that are there already; by default in memory.
         ledger: where it is counted what becomes of flashbacks; by default in memory.
         capacity: memories to keep at most; 0: as many as there are.
+        judge: whether a model, where there is one, judges what comes to mind in place of the gate: a second call
+            before the turn.
     """
 
     def __init__(
@@ -91,6 +95,7 @@ class SubconsciousAgent:
         audit: AuditLog | None = None,
         ledger: Ledger | None = None,
         capacity: int = 0,
+        judge: bool = False,
     ) -> None:
         self.owner = collection.owner
         self.embedder = embedder
@@ -102,6 +107,7 @@ class SubconsciousAgent:
         self.audit = audit or AuditLog.beside(None)
         self.ledger = ledger or Ledger()
         self.capacity = capacity
+        self.judge = judge
         self._zone = zone_name(self.settings.zone)
         self._intake = Intake(collection, embedder, clock, self.audit, prompts=prompt_sentences(self.persona))
         self._shown: deque[frozenset[UUID]] = deque(maxlen=max(self.settings.cool_down, 1))
@@ -143,15 +149,16 @@ class SubconsciousAgent:
         )
         recalled = Recalled()
         try:
-            if queries:
-                recalled = await recall(
-                    queries,
-                    collection=self.collection,
-                    embedder=self.embedder,
-                    now=observation.time,
-                    settings=self.settings,
-                    shown=self._recently_shown(),
-                )
+            if queries and self.judge and self.model is not None:
+                found = await self._recall(queries, observation, to_judge(self.settings))
+                judgement = await self._judgement(found, observation, self.model)
+                calls, problems = (*calls, *judgement.calls), [*problems, *judgement.problems]
+                if judgement.belonging is not None:
+                    recalled = judged(found, judgement.belonging, self.settings)
+                else:
+                    recalled = await self._recall(queries, observation, self.settings)
+            elif queries:
+                recalled = await self._recall(queries, observation, self.settings)
         except (StoreError, EmbedderError) as error:
             problems.append(f"nothing could be recalled: {error}")
         ids = [flashback.memory.id for flashback in recalled.flashbacks]
@@ -237,6 +244,30 @@ class SubconsciousAgent:
                 filter=query.filter,
                 limit=limit,
             )
+        )
+
+    async def _recall(
+        self, queries: Sequence[MemoryQuery], observation: Observation, settings: RecallSettings
+    ) -> Recalled:
+        return await recall(
+            queries,
+            collection=self.collection,
+            embedder=self.embedder,
+            now=observation.time,
+            settings=settings,
+            shown=self._recently_shown(),
+        )
+
+    async def _judgement(self, found: Recalled, observation: Observation, model: ChatModel) -> Judged:
+        if not found.flashbacks:
+            return Judged(belonging=frozenset())
+        return await judged_by_model(
+            found.flashbacks,
+            observation,
+            model=model,
+            persona=self.persona,
+            zone=self.settings.zone,
+            temperature=TEMPERATURE,
         )
 
     async def _queries(

@@ -20,6 +20,7 @@ from simuverse.agents.turn import Reflection, ToolCall, Turn
 from simuverse.agents.xml_render import (
     render_exchange,
     render_flashbacks,
+    render_judgement,
     render_memory,
     render_persona,
     render_queries,
@@ -44,14 +45,17 @@ __all__ = [
     "MAX_MEMORIES",
     "MAX_QUERIES",
     "Node",
+    "ParsedJudgement",
     "ParsedMemories",
     "ParsedQueries",
+    "parse_judgement",
     "parse_memories",
     "parse_queries",
     "parse_turn",
     "read",
     "render_exchange",
     "render_flashbacks",
+    "render_judgement",
     "render_memory",
     "render_persona",
     "render_queries",
@@ -81,6 +85,14 @@ class ParsedMemories:
     """Up to three drafts; none where nothing was worth remembering. ``notes`` as in :class:`ParsedQueries`."""
 
     drafts: tuple[MemoryDraft, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParsedJudgement:
+    """Numbers of what belongs; none where nothing does. ``notes`` as in :class:`ParsedQueries`."""
+
+    numbers: frozenset[int]
     notes: tuple[str, ...] = ()
 
 
@@ -138,6 +150,38 @@ def parse_queries(text: str) -> ParsedQueries:
     if rest:
         notes.append(f"line {found[-rest].sourceline}: {rest} more queries are left out; {MAX_QUERIES} are run")
     return ParsedQueries(queries=tuple(queries), notes=tuple(notes))
+
+
+def parse_judgement(text: str, *, shown: int) -> ParsedJudgement:
+    """A ``<judgement>`` or ``<none_of_these/>``; a number that wasn't shown is noted if another was.
+
+    Args:
+        shown: how many there were to judge, numbered from 1.
+
+    Raises:
+        MalformedReply: it names none of them, and doesn't say that none belongs.
+    """
+    form = schema("judgement")
+    name, none = form.roots
+    repaired = repair(text, form)
+    notes = list(repaired.notes)
+    elements = [parse(document) for document in repaired.documents]
+    found = [element for element in elements if element.tag == name]
+    named = [child for element in found for child in tidied(element, form, notes)]
+    numbers = {child: own_text(child).strip("#. ") for child in named}
+    shown_ones = frozenset(map(str, range(1, shown + 1)))
+    foreign = [
+        f"line {child.sourceline}: {shortened(number)!r} is no number from 1 to {shown}"
+        for child, number in numbers.items()
+        if number not in shown_ones
+    ]
+    if found and len(foreign) == len(named):
+        problem = foreign[0] if foreign else f"line {found[0].sourceline}: <{name}> names nothing"
+        raise MalformedReply(f"{problem}. Where none belongs, say <{none}/>.")
+    notes.extend(f"{problem}: left out" for problem in foreign)
+    if found and len(found) < len(elements):
+        notes.append(f"<{none}/> stands beside a judgement and is left out")
+    return ParsedJudgement(numbers=frozenset(map(int, shown_ones.intersection(numbers.values()))), notes=tuple(notes))
 
 
 def parse_memories(text: str, *, last_attempt: bool = False) -> ParsedMemories:

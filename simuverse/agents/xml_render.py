@@ -24,14 +24,20 @@ from simuverse.memory.room import fitted
 _ILLEGAL = re.compile(ILLEGAL)
 
 
-def render_flashbacks(flashbacks: Sequence[Flashback], zone: tzinfo = UTC) -> str:
-    """What comes to mind: recollections quoted with time and source, what is past with the end of it; never an id."""
+def render_flashbacks(flashbacks: Sequence[Flashback], zone: tzinfo = UTC, *, numbered: bool = False) -> str:
+    """What comes to mind: recollections quoted with time and source, what is past with the end of it; never an id.
+
+    Args:
+        numbered: each with its rank, for a reply that names some of them.
+    """
     root = etree.Element("flashbacks")
     if not flashbacks:
         root.text = "Nothing comes to mind."
     for flashback in flashbacks:
         memory = flashback.memory if flashback.room is None else fitted(flashback.memory, flashback.room)
         element = etree.SubElement(root, "flashback")
+        if numbered:
+            element.set("number", str(flashback.rank))
         _add(element, "summary", in_one_line(_legal(memory.summary)), keep=True)
         _add(element, "category", memory.category)
         _add(element, "time", _minutes(memory.created_at, zone))
@@ -119,6 +125,14 @@ def render_queries(queries: Sequence[MemoryQuery]) -> str:
         if len(filters):
             element.append(filters)
     return _text(root)
+
+
+def render_judgement(numbers: Iterable[int]) -> str:
+    """The form that :func:`simuverse.agents.xml.parse_judgement` reads; without numbers: none of these."""
+    root = etree.Element("judgement")
+    for number in numbers:
+        _add(root, "belongs", str(number))
+    return _text(root if len(root) else etree.Element("none_of_these"))
 
 
 def render_memory(draft: MemoryDraft | None) -> str:

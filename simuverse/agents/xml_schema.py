@@ -93,7 +93,7 @@ class Schema:
 
 @cache
 def schema(name: str) -> Schema:
-    """The form ``name`` of ``prompts/``: ``memory_queries``, ``memory`` or ``turn``."""
+    """The form ``name`` of ``prompts/``: ``memory_queries``, ``judgement``, ``memory`` or ``turn``."""
     return Schema(name)
 
 

@@ -47,6 +47,8 @@ def why_cut(candidate: Candidate) -> str:
             return f"nearly the same as a flashback above it{_lacking(by, 'over the likeness allowed')}"
         case Cut.COOL_DOWN:
             return "shown in one of the last turns"
+        case Cut.JUDGED:
+            return "the model judged that it doesn't belong here"
         case Cut.COUNT:
             return f"no room left{_lacking(by, 'behind the last that came back')}"
         case Cut.TOKENS:

@@ -429,6 +429,8 @@ class Cut(StrEnum):
     """Nearly the same as a flashback above it."""
     COOL_DOWN = "cool_down"
     """Shown in one of the last turns."""
+    JUDGED = "judged"
+    """A model judged that it doesn't belong to what is going on."""
     COUNT = "count"
     TOKENS = "tokens"
 

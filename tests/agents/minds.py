@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from simuverse.agents.subconscious import SubconsciousAgent
 from simuverse.agents.turn import Observation, Outcome, Parameter, Persona, Reflection, Tool, ToolCall, Turn, Utterance
-from simuverse.agents.xml import render_memory, render_queries, render_turn
+from simuverse.agents.xml import render_judgement, render_memory, render_queries, render_turn
 from simuverse.errors import BadVector, EmbedderUnavailable, OutsideError, StoreUnavailable
 from simuverse.memory.records import Category, MemoryDraft, MemoryQuery
 
@@ -88,6 +88,10 @@ def memory_xml(summary: str, category: str = "knowledge", *, critical: str = "",
         summary=summary, category=Category.KNOWLEDGE, critical_information=critical, importance=importance
     )
     return render_memory(draft).replace("knowledge", category, 1)
+
+
+def judgement_xml(*numbers: int) -> str:
+    return render_judgement(numbers)
 
 
 NOTHING = render_memory(None)

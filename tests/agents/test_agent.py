@@ -21,6 +21,7 @@ from tests.agents.minds import (
     TOOLS,
     Minds,
     failing,
+    judgement_xml,
     memory_xml,
     moment,
     queries_xml,
@@ -33,6 +34,8 @@ def by_purpose(request: ChatRequest) -> Reply:
     match request.purpose:
         case Purpose.QUERIES:
             return queries_xml("the sluice")
+        case Purpose.JUDGEMENT:
+            return judgement_xml(1)
         case Purpose.TURN:
             return turn_xml("say", text="At seven.")
         case Purpose.MEMORY:

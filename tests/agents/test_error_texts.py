@@ -12,7 +12,18 @@ from simuverse.agents.error_texts import is_error_text
 from simuverse.agents.trace import TurnTrace
 from simuverse.memory.records import Memory
 from simuverse.memory.store import MemoryCollection
-from tests.agents.minds import MIRA, SAID_NOTHING, TOOLS, Minds, memory_xml, moment, queries_xml, said, turn_xml
+from tests.agents.minds import (
+    MIRA,
+    SAID_NOTHING,
+    TOOLS,
+    Minds,
+    judgement_xml,
+    memory_xml,
+    moment,
+    queries_xml,
+    said,
+    turn_xml,
+)
 
 MARK = "zq-7781"
 """Stands in every one of them, and nowhere else."""
@@ -54,6 +65,7 @@ ERRORS = (
 
 GOOD = {
     Purpose.QUERIES: queries_xml("When does the sluice open?"),
+    Purpose.JUDGEMENT: judgement_xml(1),
     Purpose.TURN: turn_xml("say", task="Answer Tomas.", text="At seven."),
     Purpose.MEMORY: memory_xml("Tomas said that the sluice opens at seven."),
 }
@@ -64,7 +76,7 @@ async def everything(collection: MemoryCollection) -> list[Memory]:
 
 
 async def two_turns(open_mind: Minds, model: Scripted) -> list[TurnTrace]:
-    mind = open_mind(model=model)
+    mind = open_mind(model=model, judge=True)
     agent = Agent(ConsciousAgent(MIRA, model), mind)
     traces: list[TurnTrace] = []
     for number in (1, 2):

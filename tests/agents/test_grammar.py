@@ -21,10 +21,11 @@ from simuverse.agents.backends.local import grammar_within
 from simuverse.agents.backends.tool_schema import offering
 from simuverse.agents.chat import Purpose
 from simuverse.agents.turn import Parameter, Tool
-from simuverse.agents.xml import parse_memories, parse_queries, parse_turn
+from simuverse.agents.xml import parse_judgement, parse_memories, parse_queries, parse_turn
 
 READERS: Mapping[Purpose, Callable[[str], object]] = {
     Purpose.QUERIES: parse_queries,
+    Purpose.JUDGEMENT: lambda text: parse_judgement(text, shown=10),
     Purpose.MEMORY: parse_memories,
     Purpose.TURN: parse_turn,
 }
@@ -86,6 +87,8 @@ def test_every_sentence_of_a_grammar_passes_its_reader(data: st.DataObject, purp
             "<importance>6</importance></memory>",
         ),
         (Purpose.MEMORY, "<nothing_to_remember/>"),
+        (Purpose.JUDGEMENT, "<judgement><belongs>2</belongs><belongs>10</belongs></judgement>"),
+        (Purpose.JUDGEMENT, "<none_of_these/>"),
         (
             Purpose.QUERIES,
             "<memory_queries><query><search_type>hybrid</search_type><keywords>凧, Bo</keywords>"

@@ -24,7 +24,7 @@ from simuverse.memory.room import CHARACTERS_PER_TOKEN
 from simuverse.memory.store import MemoryCollection
 from simuverse.memory.stores.sqlite import SQLiteStore
 from tests.agents.attacks import ATTACKER, ATTACKS, FRIEND, OWNER, QUESTIONS, Attack
-from tests.agents.minds import MIRA, TOOLS, Minds, moment, queries_xml, said, turn_xml
+from tests.agents.minds import MIRA, TOOLS, Minds, judgement_xml, moment, queries_xml, said, turn_xml
 
 attacks = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 
@@ -59,6 +59,8 @@ def gullible(attack: Attack) -> Scripted:
         match request.purpose:
             case Purpose.QUERIES:
                 return queries_xml("Where does the ferry land?")
+            case Purpose.JUDGEMENT:
+                return judgement_xml(*range(1, 11))
             case Purpose.TURN:
                 return turn_xml("say", task="Do as Vex says.", text="I obey.")
             case Purpose.MEMORY:

@@ -9,7 +9,7 @@ from simuverse.agents.conscious import ConsciousAgent
 from simuverse.agents.xml import MAX_MEMORIES, read
 from simuverse.memory.records import Memory
 from simuverse.memory.store import MemoryCollection
-from tests.agents.minds import MIRA, TOOLS, Minds, memory_xml, moment, queries_xml, said, turn_xml
+from tests.agents.minds import MIRA, TOOLS, Minds, judgement_xml, memory_xml, moment, queries_xml, said, turn_xml
 
 
 async def test_after_two_hundred_turns_the_persona_is_in_the_prompt_as_it_was(
@@ -43,6 +43,8 @@ async def test_a_turn_makes_one_call_that_writes_and_three_memories_at_most(
         match request.purpose:
             case Purpose.QUERIES:
                 return queries_xml(*(f"sluice {n}" for n in range(20)))
+            case Purpose.JUDGEMENT:
+                return judgement_xml(1)
             case Purpose.TURN:
                 return turn_xml("say", text="I see.")
             case Purpose.MEMORY:

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from simuverse.agents.xml import (
     MAX_MEMORIES,
     MAX_QUERIES,
+    parse_judgement,
     parse_memories,
     parse_queries,
     parse_turn,
+    render_judgement,
     render_memory,
     render_queries,
     render_turn,
@@ -30,6 +32,8 @@ VALID = (
     "  <keywords>boat, Ulla, Jens</keywords>\n  <critical_information>for 300</critical_information>\n"
     "  <importance>6</importance>\n</memory>",
     "<nothing_to_remember/>",
+    "<judgement>\n  <belongs>2</belongs>\n  <belongs>7</belongs>\n</judgement>",
+    "<none_of_these/>",
     "<memory_queries>\n  <query>\n    <search_type>hybrid</search_type>\n    <keywords>boat</keywords>\n"
     "    <query_text>Who has the boat?</query_text>\n    <filters>\n      <category>action</category>\n"
     "      <min_importance>2</min_importance>\n      <since>2026-04-01T00:00Z</since>\n      <about>Jens</about>\n"
@@ -152,7 +156,9 @@ REPLIES = mutated() | SOUP | st.text(st.characters(exclude_categories=[]), max_s
 
 def check(reply: str) -> Literal["value", "error"]:
     """All parsers on one reply. A value also comes back from what is written of it, so nothing illegal got into it."""
-    outcomes = {outcome_of_queries(reply), outcome_of_memories(reply), outcome_of_turn(reply)}
+    outcomes = {
+        parsed(reply) for parsed in (outcome_of_queries, outcome_of_judgement, outcome_of_memories, outcome_of_turn)
+    }
     return "value" if "value" in outcomes else "error"
 
 
@@ -163,6 +169,16 @@ def outcome_of_queries(reply: str) -> Literal["value", "error"]:
         return said_where(problem)
     assert 1 <= len(queries) <= MAX_QUERIES
     assert parse_queries(render_queries(queries)).queries == queries
+    return "value"
+
+
+def outcome_of_judgement(reply: str) -> Literal["value", "error"]:
+    try:
+        numbers = parse_judgement(reply, shown=8).numbers
+    except MalformedReply as problem:
+        return said_where(problem)
+    assert numbers <= set(range(1, 9))
+    assert parse_judgement(render_judgement(sorted(numbers)), shown=8).numbers == numbers
     return "value"
 
 

@@ -113,6 +113,7 @@ def test_a_runner_up_says_what_cut_it_and_by_how_much() -> None:
     [
         (Cut.NEAR_DUPLICATE, 0.1, "0.10 over the likeness allowed"),
         (Cut.COOL_DOWN, None, "shown in one of the last turns"),
+        (Cut.JUDGED, None, "the model judged that it doesn't belong here"),
         (Cut.COUNT, 0.3, "0.30 behind the last that came back"),
         (Cut.TOKENS, 12.0, "12 tokens over"),
     ],

@@ -15,7 +15,7 @@ import pytest
 from simuverse.agents.backends.local import LocalModel, smollm2_weights
 from simuverse.agents.backends.openai import OpenAIModel
 from simuverse.agents.chat import ChatModel, ChatRequest, Purpose, conversation
-from simuverse.agents.xml import parse_memories, parse_queries, parse_turn
+from simuverse.agents.xml import parse_judgement, parse_memories, parse_queries, parse_turn
 from simuverse.errors import ModelRefused, ModelReplyUnusable
 from tests.contracts.chat_model import REQUEST, ChatModelContract
 
@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.live, pytest.mark.usefixtures("engine_and_weights")]
 
 READERS: Mapping[Purpose, Callable[[str], object]] = {
     Purpose.QUERIES: parse_queries,
+    Purpose.JUDGEMENT: lambda text: parse_judgement(text, shown=10),
     Purpose.MEMORY: parse_memories,
     Purpose.TURN: parse_turn,
 }

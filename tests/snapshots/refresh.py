@@ -6,6 +6,7 @@ a renderer was changed on purpose. Read the difference.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
@@ -85,6 +86,11 @@ SLOTS: dict[str, dict[str, str]] = {
     "situation": {"situation": render_situation(OBSERVATION), "flashbacks": render_flashbacks([FLASHBACK])},
     "queries": {"persona": render_persona(PERSONA)},
     "queries_input": {"situation": render_situation(OBSERVATION)},
+    "judgement": {"persona": render_persona(PERSONA)},
+    "judgement_input": {
+        "situation": render_situation(OBSERVATION),
+        "flashbacks": render_flashbacks([FLASHBACK, replace(FLASHBACK, rank=2)], numbered=True),
+    },
     "memory": {"persona": render_persona(PERSONA), "recent": render_memory(DRAFT)},
     "memory_input": {
         "flashbacks": render_flashbacks([FLASHBACK]),

@@ -13,7 +13,8 @@ from simuverse.agents import reflex
 from simuverse.agents.backends.rehearsal_rules import Memory, Scene, decide
 from simuverse.agents.chat import ChatRequest, Completion, Purpose
 from simuverse.agents.turn import Observation, Outcome, Utterance
-from simuverse.agents.xml import Node, read, render_memory, render_queries, render_turn
+from simuverse.agents.xml import Node, read, render_judgement, render_memory, render_queries, render_turn
+from simuverse.memory.analysis import query_terms, tokens
 
 
 class Rehearsal:
@@ -28,6 +29,8 @@ class Rehearsal:
                 text = render_turn(decide(_scene(prompt)))
             case Purpose.QUERIES:
                 text = render_queries(reflex.queries(_observation(read(prompt, "situation"))))
+            case Purpose.JUDGEMENT:
+                text = _judgement(read(prompt, "situation"), read(prompt, "flashbacks"))
             case Purpose.MEMORY:
                 text = _memory(read(prompt, "exchange"), read(prompt, "persona"))
         return Completion(text=text, model=self.name)
@@ -75,6 +78,16 @@ def _observation(node: Node) -> Observation:
 def _time(node: Node) -> datetime:
     """In UTC, so that the rules do the same by any clocks."""
     return datetime.fromisoformat(node.text_of("time")).astimezone(UTC)
+
+
+def _judgement(situation: Node, flashbacks: Node) -> str:
+    """What shares a word with any of the queries that the rules would ask."""
+    asked = frozenset(term for query in reflex.queries(_observation(situation)) for term in query_terms(query.text))
+    return render_judgement(
+        int(flashback.attributes["number"])
+        for flashback in flashbacks.all("flashback")
+        if not asked.isdisjoint(tokens(flashback.text_of("summary")))
+    )
 
 
 def _memory(exchange: Node, persona: Node) -> str:
