@@ -244,7 +244,7 @@ def test_each_pattern_means_what_relax_ng_says(pattern: str, yes: list[str], no:
     ("kind", "yes", "no"),
     [
         ("text", ["", " ", "Où ?"], []),
-        ("line", ["Où ?", "凧", "7 pm"], ["", " x", "...", "\u3000", ", ,"]),
+        ("line", ["Où ?", "凧", "7 pm", "-40"], ["", "-", "- ", "--", " x", "...", "\u3000", ", ,"]),
         ("name", ["say", "pick_up", "Tool2"], ["", "pick up", "_x", "2x"]),
         ("time", ["2026-03-01T09:30:00Z"], ["", "today", "2026-03-01", "2026-13-01T09:30:00Z"]),
     ],

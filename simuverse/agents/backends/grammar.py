@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 Kind = Literal["text", "line", "name", "time"]
-"""What may stand in a text: anything, also nothing; something that begins with a word; an identifier; a UTC time."""
+"""What may stand in a text: anything, also nothing; something that begins with a word or a number; an identifier; a UTC time."""
 
 _RELAX_NG = "{http://relaxng.org/ns/structure/1.0}"
 
@@ -66,7 +66,7 @@ class Grammar:
             (
                 f"root ::= {self.root}",
                 f"text ::= char{{0,{limit}}}",
-                f"line ::= [^{_NO_WORD}{_CONTROLS}] char{{0,{limit - 1}}}",
+                f'line ::= ("-")? [^{_NO_WORD}{_CONTROLS}] char{{0,{limit - 2}}}',
                 f"name ::= [A-Za-z] [A-Za-z0-9_]{{0,{_NAME_LENGTH - 1}}}",
                 'time ::= "20" [0-9] [0-9] "-0" [1-9] "-" [0-2] [1-8] "T" [0-1] [0-9] ":" [0-5] [0-9] ":00Z"',
                 f"char ::= [^<>&{_CONTROLS}]",
