@@ -211,7 +211,9 @@ def hygiene(
         if not soak_turns:
             return measured
         with TemporaryDirectory(prefix="simuverse-soak-") as folder:
-            soaked = await soak(soak_turns, embedder=settings.embedder, folder=Path(folder), on_progress=tell)
+            soaked = await soak(
+                soak_turns, embedder=settings.embedder, store=settings.store, folder=Path(folder), on_progress=tell
+            )
         return replace(measured, soak=soaked)
 
     measured = asyncio.run(measure())

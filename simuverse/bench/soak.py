@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -65,14 +65,16 @@ async def soak(
     turns: int,
     *,
     embedder: str = "wordllama",
+    store: str | None = None,
     folder: Path | None = None,
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> Soak:
     """Args:
     turns: of four characters together; rounded up to whole ticks.
+    store: where memories are kept, as a user types it; None: in a file of the folder.
     folder: that the run is kept in, new or empty; None keeps all in memory.
     """
-    settings = replace(Settings(), embedder=embedder)
+    settings = Settings(embedder=embedder, store=store)
     stages: list[Stage] = []
     async with wiring.open_simulation(settings, folder=folder) as simulation:
         ticks = max(STAGES, -(-turns // len(simulation.agents)))
