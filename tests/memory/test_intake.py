@@ -381,6 +381,20 @@ async def test_another_number_date_name_or_a_denial_is_never_merged(gate: Gate, 
     assert [memory.summary for memory in taken.written] == [f"Mira: {text}"]
 
 
+async def test_of_what_is_told_again_and_again_for_months_each_voice_leaves_two_memories_at_most(gate: Gate) -> None:
+    voices = ("Mira", "Tomas", "Per")
+    for number in range(45):
+        await gate.tell(FERRY, by=voices[number % 3], after=timedelta(days=2 * number))
+    kept = [entry.memory async for entry in gate.intake.collection.scan()]
+    assert len({memory.group for memory in kept}) == 1
+    by = {voice: [memory for memory in kept if memory.provenance.speaker == voice] for voice in voices}
+    assert {voice: len(memories) for voice, memories in by.items()} == {"Mira": 2, "Tomas": 1, "Per": 1}
+    first, last = sorted(by["Mira"], key=lambda memory: memory.created_at)
+    assert (first.created_at, last.created_at) == (NOON, NOON + timedelta(days=84))
+    assert len(first.provenance.messages) + len(last.provenance.messages) == 15
+    assert {memory.importance for memory in kept} == {4}
+
+
 async def test_the_same_told_days_later_is_kept_as_it_may_have_happened_again(gate: Gate) -> None:
     [lost] = (await gate.tell("I lost my key in the reeds.")).written
     [again] = (await gate.tell("I lost my key in the reeds.", after=timedelta(days=30))).written
