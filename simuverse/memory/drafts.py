@@ -82,8 +82,10 @@ def refusal(draft: Memory, known: Known) -> str:
 
 
 def may_take_in(known: Known, draft: Memory) -> bool:
-    """Whether the same voice told it, and lately, or so that it came to mind this turn, or as an echo itself: of what one
-    voice says again and again, the first telling and the last are kept."""
+    """Whether the same voice told it: lately, or so that it came to mind this turn, or as an echo itself.
+
+    So of what one voice says again and again, the first telling and the last are kept.
+    """
     memory = known.memory
     if memory is None or memory.anchored or not memory.current or not same_voice(draft, memory) or is_own(draft):
         return False

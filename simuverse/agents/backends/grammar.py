@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 Kind = Literal["text", "line", "name", "time"]
-"""What may stand in a text: anything, also nothing; something that begins with a word or a number; an identifier; a UTC time."""
+"""What may stand in a text: anything, also nothing; what begins with a word or a number; an identifier; a UTC time."""
 
 _RELAX_NG = "{http://relaxng.org/ns/structure/1.0}"
 
