@@ -20,6 +20,9 @@ Theme = Literal["light", "dark"]
 CROWD = 250
 """Agents above which links and labels cost more than they tell."""
 
+NAME_WIDTH, NAME_HEIGHT = 60.0, 45.0
+"""Room that a person and the name below take on the grid: nearer than that, two names would hide each other."""
+
 HELD_ASIDE = 15.0
 """How far from its holder a carried thing is drawn, to the right and up, so that both can be seen."""
 
@@ -63,12 +66,16 @@ PALETTES: Mapping[Theme, Palette] = MappingProxyType(
 
 def elements(world: World) -> list[Element]:
     """Every node and link of ``world``, in an order that doesn't change while it lives."""
+    crowd = len(world.bodies) > CROWD
     nodes = [
         *(_node("landmark", name, thing.position, movable=False) for name, thing in world.landmarks.items()),
         *(_item(name, item) for name, item in world.items.items()),
-        *(_node("agent", name, body.position, movable=True) for name, body in world.bodies.items()),
+        *(
+            _node("agent" if crowd else f"agent{_beside(name, world)}", name, body.position, movable=True)
+            for name, body in world.bodies.items()
+        ),
     ]
-    if len(world.bodies) > CROWD:
+    if crowd:
         return nodes
     nearest = {link.agent: link.nearest for link in links(world)}
     return [*nodes, *(_link(link, twin=nearest[link.nearest] == link.agent) for link in links(world))]
@@ -80,6 +87,27 @@ def _item(name: str, item: Item) -> Element:
         return _node(f"item {kind}", name, item.position, movable=item.portable)
     aside = Position(item.position.x + HELD_ASIDE, item.position.y - HELD_ASIDE)
     return _node(f"item {kind} held", name, aside, movable=False)
+
+
+def _beside(name: str, world: World) -> str:
+    """The class that puts someone's name away from whoever is too near for both names; none where nobody is."""
+    here = world.bodies[name].position
+    near = {
+        other: body.position
+        for other, body in world.bodies.items()
+        if abs(body.position.x - here.x) < NAME_WIDTH and abs(body.position.y - here.y) < NAME_HEIGHT
+    }
+    if len(near) == 1:
+        return ""
+    right, down = (sum(getattr(here, axis) - getattr(one, axis) for one in near.values()) for axis in "xy")
+    if right == down == 0:
+        right = 1 if sorted(near).index(name) % 2 else -1
+    if abs(right) >= abs(down):
+        if right < 0 and here.x - NAME_WIDTH >= world.low:
+            return " name-left"
+        if right > 0 and here.x + NAME_WIDTH <= world.high:
+            return " name-right"
+    return " name-above" if down < 0 else ""
 
 
 def _node(classes: str, name: str, position: Position, *, movable: bool) -> Element:
@@ -150,6 +178,15 @@ def stylesheet(theme: Theme) -> list[Element]:
                 "height": 32,
                 "z-index": 10,
             },
+        },
+        {"selector": ".name-above", "style": {"text-valign": "top", "text-margin-y": -4}},
+        {
+            "selector": ".name-left",
+            "style": {"text-valign": "center", "text-halign": "left", "text-margin-x": -4, "text-margin-y": 0},
+        },
+        {
+            "selector": ".name-right",
+            "style": {"text-valign": "center", "text-halign": "right", "text-margin-x": 4, "text-margin-y": 0},
         },
         {
             "selector": ".busy",

@@ -74,6 +74,24 @@ def test_names_are_written_as_people_write_them() -> None:
     assert by_id(GRID)["item:red_ball"]["data"]["name"] == "red_ball"
 
 
+@pytest.mark.parametrize(
+    ("places", "beside"),
+    [
+        ({"Ann": (300, 300), "Ben": (400, 300)}, ["", ""]),
+        ({"Ann": (300, 300), "Ben": (330, 310)}, [" name-left", " name-right"]),
+        ({"Ann": (300, 300), "Ben": (310, 330)}, [" name-above", ""]),
+        ({"Ann": (300, 300), "Ben": (300, 300)}, [" name-left", " name-right"]),
+        ({"Ann": (300, 300), "Ben": (330, 300), "Cyd": (316, 330)}, [" name-left", " name-right", ""]),
+        ({"Ann": (60, 300), "Ben": (90, 310)}, [" name-above", " name-right"]),
+        ({"Ann": (510, 300), "Ben": (540, 310)}, [" name-left", ""]),
+    ],
+)
+def test_names_stand_away_from_whoever_is_too_near(places: dict[str, tuple[float, float]], beside: list[str]) -> None:
+    world = World(bodies={name: Body(name=name, position=Position(*at)) for name, at in places.items()})
+    shown = by_id(world)
+    assert [shown[f"agent:{name}"]["classes"] for name in places] == [f"agent{one}" for one in beside]
+
+
 def contrast(one: str, other: str) -> float:
     """Of two colours, 1 to 21, after WCAG 2."""
 

@@ -115,7 +115,7 @@
     page.showColours();
   };
 
-  const TEXT = ["font-size", "text-margin-y", "text-outline-width"];
+  const TEXT = ["font-size", "text-margin-x", "text-margin-y", "text-outline-width"];
   const SHAPE = ["width", "height"];
   const LARGEST = 1.2; // shapes grow less than text, or they would hide each other
 
