@@ -155,13 +155,13 @@ def test_what_is_being_read_stays_until_the_newest_is_asked_for(visit: Visits) -
     with visit(pause=0.1, query="?agent=James") as page:
         page.until("state.tick >= 3")
         page.page.locator("#card details[data-key=queries] summary").click()
-        turn = page.page.get_attribute("#card", "data-turn")
-        words = page.page.evaluate(
+        # In one go, or another turn may come in between.
+        turn, words = page.page.evaluate(
             """() => {
                 const text = document.querySelector("#card blockquote, #card .silence");
                 getSelection().selectAllChildren(text);
                 document.getElementById("panel").scrollTop = 120;
-                return getSelection().toString();
+                return [document.getElementById("card").dataset.turn, getSelection().toString()];
             }"""
         )
         height = "document.querySelector('#card [data-key=queries]').getBoundingClientRect().top"
