@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
-from typing import ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 from uuid import UUID
 
 import numpy as np
@@ -35,6 +35,9 @@ from tests.contracts.memory_store import EMBEDDER
 from tests.live.test_weaviate_store import prefix_for
 from tests.live.weaviate_server import WeaviateServer, own_client
 from tests.memory.editing import TODAY
+
+if TYPE_CHECKING:
+    from weaviate.collections.classes.data import DataObject
 
 pytestmark = pytest.mark.live
 
@@ -166,6 +169,66 @@ async def test_a_server_that_is_lost_between_a_batch_and_the_deletion_after_it_c
         assert next(lost, None) is None
         await assert_whole(collection, entries)
         await store.aclose()
+
+
+async def test_a_server_that_is_lost_between_two_batches_costs_no_vector_of_the_first(
+    weaviate_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One deletion comes after both, and the server that makes it is another than the one that had the first."""
+    entries = bells(COUNT)
+    batch = Sender._batch
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        store = await WeaviateStore.open(
+            [server.address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
+        )
+        collection = await store.collection("Jade")
+        lost = iter([False, False, True])
+
+        async def sent(
+            sender: Sender, client: WeaviateAsyncClient, objects: Sequence[DataObject[Any, None]]
+        ) -> dict[UUID, str]:
+            if next(lost, False):
+                server.kill()
+                await asyncio.to_thread(server.start)
+            return await batch(sender, client, objects)
+
+        monkeypatch.setattr(Sender, "_batch", sent)
+        await collection.add(entries)
+        assert next(lost, None) is None
+        server.kill()
+        server.start()
+        await store.aclose()
+        store = await opened(server, tmp_path)
+        await assert_whole(await store.collection("Jade"), entries)
+        await store.aclose()
+
+
+@pytest.mark.parametrize("missed", [1, 2])
+async def test_what_no_filter_finds_after_it_was_sent_is_written_anew(
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missed: int
+) -> None:
+    entries = bells(3)
+    store = await WeaviateStore.open(
+        [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
+    )
+    collection = await store.collection("Jade")
+    found = Sender._found
+    misses = iter([True] * missed)
+
+    async def all_but_one(sender: Sender, ids: Sequence[UUID]) -> set[UUID]:
+        there = await found(sender, ids)
+        return there - {entries[1].memory.id} if next(misses, False) else there
+
+    monkeypatch.setattr(Sender, "_found", all_but_one)
+    await collection.add(entries)
+    async with own_client(weaviate_address) as client:
+        bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
+        objects = (await bare.query.fetch_objects(limit=COUNT, include_vector=True)).objects
+    doublings = {UUID(int=one.uuid.int): vector_of(one)[1] for one in objects}
+    assert doublings == {one.memory.id: missed if one is entries[1] else 0 for one in entries}
+    await assert_whole(collection, entries)
+    await store.erase("Jade")
+    await store.aclose()
 
 
 @pytest.mark.parametrize("same_process", [True, False])

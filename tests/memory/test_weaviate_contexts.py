@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Memory
 from simuverse.memory.store import CONTEXT
-from simuverse.memory.stores.weaviate_contexts import LONGEST, context_texts, places_after, stretches
+from simuverse.memory.stores.weaviate_contexts import LONGEST, MOST, areas, context_texts, places_after
 from tests.contracts.memory_reference import START, memory
 
 PLACES = st.sets(st.tuples(st.sampled_from(["walk", "talk"]), st.integers(0, 500)), max_size=30)
@@ -46,12 +46,26 @@ def test_a_change_reaches_as_far_as_a_context() -> None:
 
 
 @given(PLACES)
-def test_all_that_tells_a_context_is_read_once_in_short_stretches(places: set[tuple[str, int]]) -> None:
-    read = [(episode, position) for episode, first, last in stretches(places) for position in range(first, last + 1)]
-    assert len(read) == len(set(read))
-    assert set(read) == {(episode, at - back) for episode, at in places for back in range(CONTEXT + 1)}
-    assert all(last - first < LONGEST for _, first, last in stretches(places))
+def test_all_that_tells_a_context_is_read_in_areas_that_are_small(places: set[tuple[str, int]]) -> None:
+    read = {
+        (episode, position)
+        for area in areas(places)
+        for episode in area.episodes
+        for position in range(area.first, area.last + 1)
+    }
+    assert read >= {(episode, at - back) for episode, at in places for back in range(CONTEXT + 1)}
+    assert all(area.last - area.first < LONGEST for area in areas(places))
+    assert all(len(area.episodes) * (area.last - area.first + 1) <= MOST for area in areas(places))
+    assert all(len(set(area.episodes)) == len(area.episodes) for area in areas(places))
 
 
 def test_a_long_stretch_is_cut() -> None:
-    assert [last - first + 1 for _, first, last in stretches({("walk", at) for at in range(2, 250)})] == [100, 100, 50]
+    lengths = [area.last - area.first + 1 for area in areas({("walk", at) for at in range(2, 250)})]
+    assert lengths == [100, 100, 50]
+
+
+def test_many_episodes_at_the_same_positions_are_read_at_once_and_what_lies_far_apart_is_not() -> None:
+    [area] = areas({(f"talk {number}", at) for number in range(25) for at in range(20)})
+    assert (sorted(area.episodes), area.last) == (sorted(f"talk {number}" for number in range(25)), 19)
+    assert len(areas({("walk", 0), ("talk", 500)})) == 2
+    assert len(areas({(f"talk {number}", at) for number in range(1_000) for at in range(20)})) > 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from simuverse.memory.analysis import search_text
@@ -13,7 +14,32 @@ Place = tuple[str, int]
 """Episode and position in it."""
 
 LONGEST = 100
-"""Positions in one stretch, so that what is read at once stays far below what a server gives."""
+"""Positions in one area, so that little is read beside what has to be."""
+
+MOST = 2_000
+"""Positions in all episodes of one area, so that what is read at once stays far below what a server gives."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Area:
+    """The positions ``first`` to ``last`` of each of the episodes."""
+
+    episodes: Sequence[str]
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        """Positions."""
+        return len(self.episodes) * (self.last - self.first + 1)
+
+    def joined(self, other: Area) -> Area:
+        """The least that holds both."""
+        return Area(
+            episodes=[*dict.fromkeys((*self.episodes, *other.episodes))],
+            first=min(self.first, other.first),
+            last=max(self.last, other.last),
+        )
 
 
 def places_after(changed: Iterable[Memory]) -> set[Place]:
@@ -26,14 +52,29 @@ def places_after(changed: Iterable[Memory]) -> set[Place]:
     }
 
 
-def stretches(places: Iterable[Place]) -> list[tuple[str, int, int]]:
-    """Episode, first and last position of all that has to be read to tell the contexts at these places."""
-    found: list[tuple[str, int, int]] = []
-    for episode, position in sorted({(episode, at - back) for episode, at in places for back in range(CONTEXT + 1)}):
-        if found and found[-1][0] == episode and found[-1][2] == position - 1 < found[-1][1] + LONGEST - 1:
-            found[-1] = (episode, found[-1][1], position)
+def areas(places: Iterable[Place]) -> list[Area]:
+    """All that has to be read to tell the contexts at these places, in few areas: a server reads many episodes at the
+    same positions as fast as one.
+    """
+    found: list[Area] = []
+    for first, last, episode in sorted(_stretches(places)):
+        area = Area(episodes=[episode], first=first, last=last)
+        joined = area if not found else found[-1].joined(area)
+        if found and joined.last - joined.first < LONGEST and joined.size <= MOST:
+            found[-1] = joined
         else:
-            found.append((episode, position, position))
+            found.append(area)
+    return found
+
+
+def _stretches(places: Iterable[Place]) -> list[tuple[int, int, str]]:
+    """First and last position, and episode."""
+    found: list[tuple[int, int, str]] = []
+    for episode, position in sorted({(episode, at - back) for episode, at in places for back in range(CONTEXT + 1)}):
+        if found and found[-1][2] == episode and found[-1][1] == position - 1 < found[-1][0] + LONGEST - 1:
+            found[-1] = (found[-1][0], position, episode)
+        else:
+            found.append((position, position, episode))
     return found
 
 

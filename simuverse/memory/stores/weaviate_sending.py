@@ -2,8 +2,8 @@
 
 Four habits of servers and of their client stand against that (1.39 and 4.24):
 
-- A batch's objects and words are on disk before the server answers, its vectors only with the next change: so a batch
-  is followed by one. An object that is sent by itself is on disk with all that belongs to it.
+- A batch's objects and words are on disk before the server answers, its vectors only with the next change: so batches
+  are followed by one. An object that is sent by itself is on disk with all that belongs to it.
 - A server that was killed in the middle of a change may hold an object without its words or its vector. When that is
   sent again as it is there, the server takes it as unchanged and mends nothing: so whatever may be there in part is
   sent with another vector, of the same direction and twice the length. Then all of it is written anew.
@@ -11,7 +11,7 @@ Four habits of servers and of their client stand against that (1.39 and 4.24):
   compares its words in no fixed order: so any change at all may cost an object its words when the server is killed.
 - When the server doesn't answer, the client sends a batch or a deletion again by itself, after a second or more, and
   keeps silent about it. So where either took that long, or more than one attempt of ours, the server that answered may
-  be another than the one that had the batch, or part of it.
+  be another than the one that had the batch, or part of it, or those before it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from uuid import UUID
 
@@ -36,8 +37,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-AT_ONCE = 100
+AT_ONCE = 125
 """Objects in one batch: few enough that one takes far less than :data:`CLIENT_PAUSE`, also on a busy machine."""
+
+BATCHES = 4
+"""Batches that are followed by one deletion: few enough that what a lost server costs is soon written anew."""
+
+UNDER_WAY = 2
+"""Of those at once: while the server takes one, the client makes the next one ready."""
 
 CLIENT_PAUSE = 1.0
 """Seconds that the client waits, at least, before it sends a batch again by itself."""
@@ -99,17 +106,22 @@ class Sender:
             return False
         return attempt.count == 1
 
-    async def send(self, changed: Sequence[Stored], *, vectors_change: bool) -> None:
+    async def send(
+        self, changed: Sequence[Stored], *, vectors_change: bool, looked_for: Collection[UUID] = frozenset()
+    ) -> None:
         """New ones and others alike. What may be there in part has to be told apart from that by the caller.
 
         Args:
             vectors_change: of any of them.
+            looked_for: those that a filter has to find afterwards, and that are written anew where none does: they may
+                have been there without an index that knew of them. Their vectors change.
 
         Raises:
             StoreError: some of it wasn't stored; the message names which. Doing it again is harmless.
         """
-        for start in range(0, len(changed), AT_ONCE):
-            await self._send_whole(changed[start : start + AT_ONCE], vectors_change=vectors_change, written=start)
+        for start in range(0, len(changed), BATCHES * AT_ONCE):
+            some = changed[start : start + BATCHES * AT_ONCE]
+            await self._send_whole(some, vectors_change=vectors_change, looked_for=looked_for, written=start)
 
     async def erase(self, ids: Collection[UUID], *, hidden: Collection[UUID] = ()) -> None:
         """Args:
@@ -136,39 +148,97 @@ class Sender:
 
             await self._connection.write(erase)
 
-    async def _send_whole(self, objects: Sequence[Stored], *, vectors_change: bool, written: int) -> None:
-        """One batch."""
+    async def _send_whole(
+        self, objects: Sequence[Stored], *, vectors_change: bool, looked_for: Collection[UUID], written: int
+    ) -> None:
+        """As many as one deletion comes after."""
+        unfound = [one.entry.memory.id for one in objects if one.entry.memory.id in looked_for]
+        sure = False
         for _ in range(ATTEMPTS):
-            told_apart = await self._send(objects, written=written)
+            there, told_apart = await self._send(objects, written=written)
             if not (told_apart or vectors_change):
                 return
-            attempt = _Timed(self.settle)
-            await self._connection.write(attempt)
-            if attempt.sure:
+            sure, found = await self._settled(unfound)
+            unfound = [one for one in unfound if one not in found]
+            if sure and not unfound:
                 return
-            # The server that took them, or a node, may have been lost since.
-            objects, vectors_change = [one.told_apart() for one in objects], True
-        raise self._never_sure()
+            # Where it isn't sure, the server that took them, or a node, may have been lost since.
+            objects = [one.told_apart() for one in there if not sure or one.entry.memory.id in unfound]
+            vectors_change = True
+        raise self._never_sure() if not sure else self._never_found(len(unfound))
 
-    async def _send(self, objects: Sequence[Stored], *, written: int) -> bool:
-        """Whether any had to be told apart."""
+    async def _settled(self, unfound: Sequence[UUID]) -> tuple[bool, set[UUID]]:
+        """Whether the deletion was made once, and which of these a filter finds."""
+        attempt = _Timed(self.settle)
+        # Both are waited for in any case, as a task must not outlast its caller.
+        settled, found = await asyncio.gather(
+            self._connection.write(attempt), self._found(unfound), return_exceptions=True
+        )
+        if settled is not None:
+            raise settled
+        if not attempt.sure:
+            # What was found of a server that may be lost by now tells nothing.
+            return False, set()
+        if isinstance(found, BaseException):
+            raise found
+        return True, found
+
+    async def _found(self, ids: Sequence[UUID]) -> set[UUID]:
+        if not ids:
+            return set()
+
+        async def ask(client: WeaviateAsyncClient) -> set[UUID]:
+            answer = await self._partition.on(client).query.fetch_objects(
+                filters=ids_filter(ids), limit=len(ids), return_properties=False
+            )
+            return {UUID(int=one.uuid.int) for one in answer.objects}
+
+        return await self._connection.query(ask)
+
+    async def _send(self, objects: Sequence[Stored], *, written: int) -> tuple[list[Stored], bool]:
+        """As they were sent at last, and whether any had to be told apart for that."""
+        there = {one.entry.memory.id: one for one in objects}
         failed: dict[UUID, str] = {}
         remaining = objects
         for number in range(2):
-            attempt = _Timed(partial(self._batch, objects=[one.as_object() for one in remaining]))
-            failed = await self._connection.write(attempt)
-            sure = attempt.sure
+            failed, sure = await self._send_batches(remaining)
             if sure and not failed:
-                return number > 0
+                return [*there.values()], number > 0
+            # Where one isn't sure, the server may have been lost after it had acknowledged another.
             remaining = [one.told_apart() for one in remaining if not sure or one.entry.memory.id in failed]
+            there |= {one.entry.memory.id: one for one in remaining}
         if failed:
             raise batch_error(self._connection.address, failed, written=written + len(objects) - len(failed))
         for one in remaining:
-            await self._replace(one)
-        return True
+            there[one.entry.memory.id] = await self._replace(one)
+        return [*there.values()], True
 
-    async def _replace(self, one: Stored) -> None:
-        """By itself, which the client never does twice."""
+    async def _send_batches(self, objects: Sequence[Stored]) -> tuple[dict[UUID, str], bool]:
+        """Id to message of those that weren't stored, and whether all was made once.
+
+        Raises:
+            StoreError: some of it wasn't stored, or nobody knows.
+        """
+        size = ceil(len(objects) / ceil(len(objects) / AT_ONCE))
+        waiting = iter([objects[start : start + size] for start in range(0, len(objects), size)])
+        failed: dict[UUID, str] = {}
+        sure = True
+
+        async def one_after_another() -> None:
+            nonlocal sure
+            for some in waiting:
+                attempt = _Timed(partial(self._batch, objects=[one.as_object() for one in some]))
+                failed.update(await self._connection.write(attempt))
+                sure &= attempt.sure
+
+        outcomes = await asyncio.gather(*(one_after_another() for _ in range(UNDER_WAY)), return_exceptions=True)
+        for outcome in outcomes:
+            if outcome is not None:
+                raise outcome
+        return failed, sure
+
+    async def _replace(self, one: Stored) -> Stored:
+        """By itself, which the client never does twice; as it was sent at last."""
         for _ in range(ATTEMPTS):
             whole = one.as_object()
 
@@ -178,7 +248,7 @@ class Sender:
             attempt = _Attempts(partial(replace, id=one.entry.memory.id, whole=whole))
             await self._connection.write(attempt)
             if attempt.count == 1:
-                return
+                return one
             one = one.told_apart()
         raise self._never_sure()
 
@@ -200,6 +270,11 @@ class Sender:
         return StoreUnavailable(
             f"Weaviate at {self._connection.address.url}: its nodes change too often to be sure that memories are on "
             "their disks; see why, then try again."
+        )
+
+    def _never_found(self, count: int) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"{self._connection.description} took {count} memories and doesn't find them; look into its log."
         )
 
 

@@ -144,19 +144,17 @@ class CountedWords:
         self._containing.clear()
 
     def _update(self, changes: Sequence[Change]) -> None:
-        for text in _LENGTH:
+        for text, totals in self._totals.items():
+            size, tokens, with_tokens = totals.size, totals.tokens, totals.with_tokens
+            counted = {term for of, term in self._containing if of == text}
             for before, after in changes:
                 old, new = (() if one is None else one.tokens(text) for one in (before, after))
-                if text in self._totals:
-                    totals = self._totals[text]
-                    self._totals[text] = _Totals(
-                        size=totals.size + (after is not None) - (before is not None),
-                        tokens=totals.tokens + len(new) - len(old),
-                        with_tokens=totals.with_tokens + bool(new) - bool(old),
-                    )
-                for term in {*old} ^ {*new}:
-                    if (text, term) in self._containing:
-                        self._containing[text, term] += 1 if term in new else -1
+                size += (after is not None) - (before is not None)
+                tokens += len(new) - len(old)
+                with_tokens += bool(new) - bool(old)
+                for term in counted & {*old}.symmetric_difference(new):
+                    self._containing[text, term] += 1 if term in new else -1
+            self._totals[text] = _Totals(size=size, tokens=tokens, with_tokens=with_tokens)
 
     async def _totals_of(self, text: Text) -> _Totals:
         if text in self._totals:

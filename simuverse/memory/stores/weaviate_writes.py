@@ -9,23 +9,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
 
-from simuverse.errors import StoreUnavailable
 from simuverse.memory.analysis import search_text
 from simuverse.memory.records import Memory
 from simuverse.memory.store import CONTEXT, Entry
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_contexts import Place, context_texts, places_after, stretches
+from simuverse.memory.stores.weaviate_contexts import Area, Place, areas, context_texts, places_after
 from simuverse.memory.stores.weaviate_episodes import FRESH, KnownEpisodes
 from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter, memory_of
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
-from simuverse.memory.stores.weaviate_sending import ATTEMPTS, Sender
+from simuverse.memory.stores.weaviate_sending import Sender
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_vectors import KnownVectors
 
@@ -37,6 +37,9 @@ AT_ONCE = 500
 """Objects read at once: some 3 MB with vectors of 1,024 numbers; a server takes 100."""
 
 _PARTS_AT_ONCE = 20
+
+_READ_AT_ONCE = 20
+"""Texts whose tokens are worked out before the loop has its turn: half a millisecond."""
 
 
 class Writer:
@@ -78,7 +81,7 @@ class Writer:
             self._doubtful.discard(new[0].id)
             return
         places, now = places_after(new), asyncio.get_running_loop().time()
-        around = await self._around(new, places)
+        around, _ = await asyncio.gather(self._around(new, places), _texts_read(new))
         before = {one: found for one, found in around.items() if one in after}
         await self.write(before, after, around=around, places=places, anew=True)
         [episode, *others] = {memory.episode for memory in new}
@@ -130,6 +133,8 @@ class Writer:
 
     async def _around(self, new: Sequence[Memory], places: Collection[Place]) -> dict[UUID, Stored]:
         """Those of them that are there, and all whose context they are or who are theirs."""
+        from weaviate.classes.query import Filter
+
         ids = [memory.id for memory in new]
         end = self._episodes.end(new)
         if end is not None:
@@ -141,7 +146,10 @@ class Writer:
             near = [_from_there_on(new)]
         else:
             near = _filters(places)
-        return await self._read_any([*wanted, *near])
+        found = dict[UUID, Stored]()
+        for parts in zip_longest(wanted, near):
+            found |= await self._read_where(Filter.any_of([part for part in parts if part is not None]))
+        return found
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
         """Those that are there. Where few are missing they are looked for without an index too, one by one."""
@@ -224,11 +232,13 @@ class Writer:
         """
         old = {one: before[one].entry.memory for one in (*after, *erased) if one in before}
         new = {one: entry.memory for one, entry in after.items()}
-        moved = [one for one in {**old, **new} if anew or _place(old.get(one)) != _place(new.get(one))]
+        moved = {one for one in {**old, **new} if anew or _place(old.get(one)) != _place(new.get(one))}
         renewed = places_after([memories[one] for memories in (old, new) for one in moved if one in memories])
         episodes = {episode for episode, _ in renewed}
         # The server trims what it compares, so another episode's may be among them.
-        further = await self._read_any(_filters(renewed.difference(places)))
+        further: dict[UUID, Stored] = {}
+        for part in _filters(renewed.difference(places)):
+            further |= await self._read_where(part)
         near = {one: found for one, found in {**around, **further}.items() if found.entry.memory.episode in episodes}
         stored = {**near, **before}
         memories = {one: found.entry.memory for one, found in stored.items() if one not in erased} | new
@@ -262,44 +272,14 @@ class Writer:
                 erased, hidden=[one for one in erased if one in stored and not stored[one].indexed]
             )
             await self._sender.send(emptied, vectors_change=False)
-            await self._sender.send(changed, vectors_change=vectors_change)
-            if anew:
-                await self._index([now for now in changed if now.entry.memory.id not in stored])
+            await self._sender.send(
+                changed, vectors_change=vectors_change, looked_for=after.keys() - stored.keys() if anew else ()
+            )
             self._doubtful -= sent
         for one in erased:
             self._vectors.drop(self._partition, one)
         for now in changed:
             self._vectors.put(self._partition, now.entry)
-
-    async def _index(self, new: Sequence[Stored]) -> None:
-        """Writes those anew that no filter finds, as they had been there without an index that knew of them.
-
-        Raises:
-            StoreUnavailable: it finds them not even then.
-        """
-        for _ in range(ATTEMPTS):
-            found = await self._found([one.entry.memory.id for one in new])
-            new = [one.told_apart() for one in new if one.entry.memory.id not in found]
-            if not new:
-                return
-            await self._sender.send(new, vectors_change=True)
-        raise StoreUnavailable(
-            f"{self._connection.description} took {len(new)} memories and doesn't find them; look into its log."
-        )
-
-    async def _found(self, ids: Sequence[UUID]) -> set[UUID]:
-        found: set[UUID] = set()
-        for start in range(0, len(ids), AT_ONCE):
-            some = ids[start : start + AT_ONCE]
-
-            async def ask(client: WeaviateAsyncClient, some: Sequence[UUID] = some) -> set[UUID]:
-                answer = await self._partition.on(client).query.fetch_objects(
-                    filters=ids_filter(some), limit=len(some), return_properties=False
-                )
-                return {UUID(int=one.uuid.int) for one in answer.objects}
-
-            found |= await self._connection.query(ask)
-        return found
 
     async def _read_where(self, filters: FilterReturn) -> dict[UUID, Stored]:
         async def ask(client: WeaviateAsyncClient) -> list[Stored]:
@@ -310,14 +290,13 @@ class Writer:
 
         return {one.entry.memory.id: one for one in await self._connection.query(ask)}
 
-    async def _read_any(self, parts: Sequence[FilterReturn]) -> dict[UUID, Stored]:
-        """What any of them lets through."""
-        from weaviate.classes.query import Filter
 
-        found: dict[UUID, Stored] = {}
-        for start in range(0, len(parts), _PARTS_AT_ONCE):
-            found |= await self._read_where(Filter.any_of(list(parts[start : start + _PARTS_AT_ONCE])))
-        return found
+async def _texts_read(new: Sequence[Memory]) -> None:
+    """Has the tokens of each at hand, worked out while the server is asked for something."""
+    for number, memory in enumerate(new):
+        if number % _READ_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        search_text(memory)
 
 
 def _from_there_on(new: Sequence[Memory]) -> FilterReturn:
@@ -330,14 +309,16 @@ def _from_there_on(new: Sequence[Memory]) -> FilterReturn:
 
 def _filters(places: Collection[Place]) -> list[FilterReturn]:
     """For what is at these places, and what is the context of that."""
+    return [*map(_filter, areas(places))]
+
+
+def _filter(area: Area) -> FilterReturn:
     from weaviate.classes.query import Filter
 
-    return [
-        Filter.by_property("episode").equal(episode)
-        & Filter.by_property("position").greater_or_equal(first)
-        & Filter.by_property("position").less_or_equal(last)
-        for episode, first, last in stretches(places)
-    ]
+    within = Filter.by_property("episode").contains_any(list(area.episodes))
+    within &= Filter.by_property("position").less_or_equal(area.last)
+    # None is below 0, and the server would look for that for as long as for all the rest.
+    return within & Filter.by_property("position").greater_or_equal(area.first) if area.first > 0 else within
 
 
 def _place(memory: Memory | None) -> tuple[str, str, int, bool] | None:
