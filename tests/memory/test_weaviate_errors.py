@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 import grpc  # type: ignore[import-untyped]
@@ -122,3 +123,10 @@ def test_a_long_message_of_the_client_is_cut() -> None:
     with pytest.raises(StoreUnavailable) as caught, outside_errors(ADDRESS, with_key=False):
         raise query("x" * 5000)
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(("said", "shown"), [("", "failed"), (".", "failed"), ("refused", "failed. Details: refused")])
+def test_details_that_the_client_has_none_of_are_not_announced(said: str, shown: str) -> None:
+    end = re.escape(f"(Connection to Weaviate {shown}).")
+    with pytest.raises(StoreUnavailable, match=f"correct the address {end}$"), outside_errors(ADDRESS, with_key=False):
+        raise exceptions.WeaviateConnectionError(said)

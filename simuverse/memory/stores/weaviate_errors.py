@@ -148,6 +148,9 @@ OURS = frozenset(
 _UNAUTHORIZED = re.compile(r"\b401\b|unauthenticated|unauthorized|anonymous access not enabled", re.I)
 _WITHOUT_KEYS = re.compile(r"no authentication scheme", re.I)
 _CAUSES = 5
+_NO_DETAILS = "Details:"
+"""What the client ends with where it has none."""
+
 _SHOWN = 300
 """Characters of the client's own message that are quoted."""
 
@@ -236,5 +239,5 @@ def _server(address: Address) -> str:
 
 
 def _shown(text: str) -> str:
-    line = " ".join(text.split()).rstrip(".")
+    line = " ".join(text.split()).rstrip(". ").removesuffix(_NO_DETAILS).rstrip(". ")
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
