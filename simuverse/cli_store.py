@@ -159,8 +159,7 @@ def rebuild(
 
 async def _rebuild(source: str, settings: Settings, *, drop_old: bool, force: bool) -> None:
     async with open_source(source, settings, whole=True) as store:
-        damage, checked = await _examined(store)
-        if not force and not damage and not any(one.faults for one in checked):
+        if not force and await _is_sound(store):
             typer.echo(f"{store.name} is sound, so nothing needs to be made anew; --force does it all the same")
         else:
             async with store.renewal(None) as renewal:
@@ -168,6 +167,11 @@ async def _rebuild(source: str, settings: Settings, *, drop_old: bool, force: bo
                     renewed = await renew(renewal, embedder=None, on_progress=told)
             _tell(renewed, store.name, "in new indexes", kept=renewal.old, drop_old=drop_old)
         await _drop(store, drop_old=drop_old)
+
+
+async def _is_sound(store: KeptStore) -> bool:
+    damage, checked = await _examined(store)
+    return not damage and not any(one.faults for one in checked)
 
 
 def _tell(renewed: Renewed, name: str, how: str, *, kept: str, drop_old: bool) -> None:

@@ -210,13 +210,14 @@ def test_what_is_erased_is_told_to_stand_in_the_version_of_before_until_that_is_
 @pytest.mark.parametrize("how", ["interrupted", "killed"])
 def test_a_command_stopped_in_the_middle_is_whole_after_the_next(lived: Here, server: WeaviateServer, how: str) -> None:
     store = f"weaviate:{server.url}"
-    for words in (("migrate", "run1", store), ("reembed", store, "--embedder", "wordllama")):
+    rebuilding, reembedding = ("rebuild", store, "--force"), ("reembed", store, "--embedder", "wordllama")
+    for words in (("migrate", "run1", store), rebuilding, reembedding):
         process = start("store", *words, folder=lived.folder)
         assert process.stderr is not None
         assert process.stderr.readline() != ""
         process.send_signal(signal.SIGINT if how == "interrupted" else signal.SIGKILL)
         assert finish(process).code in (130, 137)
-        again = lived("store", *words, "--drop-old") if words[0] == "reembed" else lived("store", *words)
+        again = lived("store", *words) if words[0] == "migrate" else lived("store", *words, "--drop-old")
         assert again.code == 0, again.text
         assert lived("store", "check", store).code == 0
     back = lived("store", "reembed", store, "--embedder", "hashing", "--drop-old")
