@@ -69,7 +69,7 @@ class RecallSettings:
     count: int = 5
     tokens: int = 600
     share: float = 0.4
-    min_sure: float = 1.72
+    min_sure: float = 1.65
     min_cosine: float = 0.40
     min_matched: float = 0.30
     min_found: float = 0.13

@@ -8,12 +8,15 @@ are round numbers, the same for all data:
   no table of words, BM25 of the memory alone.
 - *words around* 1: the same over the memory and the two before it in its episode. An answer seldom repeats the words of
   the question it answers, so what led to it weighs as much.
-- *context* 1: BM25 of the memory read together with those two: words as they are written, in all that was ever kept.
+- *context* 1.5: BM25 of the memory read together with those two: words as they are written, rare in all that was ever
+  kept and not only in what was found. More than the rest, as it is trusted only where words were found at all.
 - *meaning* 1: the cosine.
 - *meaning around* 0.5: the cosine and half of both neighbours': what is talked about, which a short line may not show.
-- *speaker* 0.3: whoever said it is named in the query; a name alone tells little.
-- *best in episode* 0.4 and *neighbours* 0.2: what the memories around it, and the best of its episode, are worth by the
-  signals above: contiguity, lent once, and less than a memory's own.
+- *speaker* 0.35: where the query names someone who said some of what was found, so much of all of these counts for what
+  they said themselves alone. A share and not a sum: a name alone tells little, but what they tell of themselves most.
+- *followed by* 0.2 and *best in episode* 0.2: what the memory after it, and the best of its episode, are worth by the
+  signals above: contiguity, lent once, and much less than a memory's own, as what is asked for is often scattered. An
+  answer is taken up by what follows; what came before is read with it already.
 
 Beside them stands *time*, 0.1 of the whole: the memory is of a time that the query mentions. As much as parts a good
 find from the next best, so it decides among near equals, and lifts nothing that has else little to do with the query.
@@ -47,6 +50,7 @@ class RelevanceWeights:
     """What each signal counts for; see the module. All finite and 0 or more; 0 switches a signal off.
 
     Args:
+        speaker: at most 1.
         time: added to the whole, which stays within 1; the others are shares of it.
         ramp_from, ramp_to, ramp_least: shares of the words' reach, and what words count for below the first of them;
             with a ``ramp_least`` of 1 words always count in full.
@@ -54,12 +58,12 @@ class RelevanceWeights:
 
     words: float = 1.0
     words_around: float = 1.0
-    context: float = 1.0
+    context: float = 1.5
     meaning: float = 1.0
     meaning_around: float = 0.5
-    speaker: float = 0.3
-    best_in_episode: float = 0.4
-    neighbours: float = 0.2
+    speaker: float = 0.35
+    followed_by: float = 0.2
+    best_in_episode: float = 0.2
     time: float = 0.1
     ramp_from: float = 0.10
     ramp_to: float = 0.20
@@ -70,6 +74,8 @@ class RelevanceWeights:
             value = getattr(self, field.name)
             if not isfinite(value) or value < 0:
                 raise ValueError(f"{field.name} {value} isn't a number of 0 or more")
+        if self.speaker > 1:
+            raise ValueError(f"speaker {self.speaker} isn't a share: it is above 1")
         if not self.signals:
             raise ValueError("all signals are switched off: nothing would tell memories apart")
         if self.ramp_from >= self.ramp_to or self.ramp_least > 1:
@@ -78,8 +84,7 @@ class RelevanceWeights:
     @property
     def signals(self) -> float:
         """Of all signals of a memory's own together."""
-        around = self.words_around + self.context + self.meaning_around
-        return self.words + self.meaning + around + self.speaker
+        return self.words + self.words_around + self.context + self.meaning + self.meaning_around
 
 
 DEFAULT_WEIGHTS = RelevanceWeights()
@@ -155,7 +160,6 @@ def relevance(
         "context": trust * _stretched(np.array(words_in_context)),
         "meaning": _stretched(cosine),
         "meaning_around": _stretched(cosine + places.beside(np.maximum(cosine, 0.0)) / 2),
-        "speaker": np.array(speakers, dtype=np.float64),
     }
     if near is None:
         signals["words"] = trust * _stretched(bm25)
@@ -163,10 +167,14 @@ def relevance(
         rare = rarity(near)
         signals["words"] = _stretched(np.vecdot(near, rare))
         signals["words_around"] = _stretched(np.vecdot(np.maximum(near, places.before(near)), rare))
-    parts: dict[str, Column] = {name: getattr(weights, name) * column for name, column in signals.items()}
-    own = np.sum(list(parts.values()), axis=0)
-    parts["contiguity"] = weights.neighbours * places.beside(own) / 2 + weights.best_in_episode * places.best(own)
-    full = weights.signals * (1 + weights.best_in_episode + weights.neighbours)
+    theirs = weights.speaker if any(speakers) else 0.0
+    whole = {name: getattr(weights, name) * column for name, column in signals.items()}
+    own = np.sum(list(whole.values()), axis=0)
+    parts: dict[str, Column] = {name: (1 - theirs) * column for name, column in whole.items()}
+    parts["speaker"] = np.where(speakers, theirs * own, 0.0)
+    own = (1 - theirs) * own + parts["speaker"]
+    parts["contiguity"] = weights.followed_by * places.after(own) + weights.best_in_episode * places.best(own)
+    full = weights.signals * (1 + weights.followed_by + weights.best_in_episode)
     total = (own + parts["contiguity"]) / full
     shares = {name: (column / full).tolist() for name, column in parts.items()}
     if any(timely):
@@ -220,6 +228,10 @@ class _Places:
         One without an episode can have nothing beside it, and stands in for both.
         """
         return np.where(self._alone, 2 * column, self._at(column, -1) + self._at(column, 1))
+
+    def after(self, column: Column) -> Column:
+        """The best of what stands after each, 0 where nothing was found there; one without an episode stands in."""
+        return np.where(self._alone, column, self._at(column, 1))
 
     def before(self, rows: Rows) -> Rows:
         """The highest of the two places before each; 0 where nothing was found there."""

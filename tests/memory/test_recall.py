@@ -253,9 +253,9 @@ async def test_an_answer_is_found_by_the_question_before_it(pool: Pool) -> None:
     assert found[answer.id].score.total > found[alone.id].score.total
 
 
-async def test_the_best_of_an_episode_lends_to_all_of_it_and_to_its_neighbours_more(pool: Pool) -> None:
-    await pool.keep("Mira: Where did the brass key go?", episode="talk", position=1)
-    beside = await pool.keep("Tomas: Hm.", episode="talk", position=2)
+async def test_the_best_of_an_episode_lends_to_all_of_it_and_to_what_it_follows_more(pool: Pool) -> None:
+    beside = await pool.keep("Tomas: Hm.", episode="talk", position=1)
+    await pool.keep("Mira: Where did the brass key go?", episode="talk", position=2)
     later = await pool.keep("Tomas: Hm.", episode="talk", position=9)
     await pool.keep("Greta: Two loaves, please.", episode="shop", position=1)
     elsewhere = await pool.keep("Tomas: Hm.", episode="shop", position=9)

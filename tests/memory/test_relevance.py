@@ -48,6 +48,29 @@ def test_the_most_there_is_is_one_and_the_least_nothing() -> None:
     assert other.total == pytest.approx(0)
 
 
+def test_where_someone_is_named_others_words_count_less_and_else_all_the_same() -> None:
+    hers, his = (Evidence(bm25=1.0, context_bm25=1.0, cosine=0.3, speaker_named=named) for named in (True, False))
+    beside = Evidence(cosine=-0.2)
+    found, less, _ = relevance([hers, his, beside], reach=4.0)
+    assert less.total == pytest.approx((1 - DEFAULT_WEIGHTS.speaker) * found.total)
+    assert found.speaker == pytest.approx(DEFAULT_WEIGHTS.speaker * (found.total - found.contiguity))
+    same, _ = relevance([his, beside], reach=4.0)
+    assert same.total == pytest.approx(found.total)
+
+
+def test_whoever_is_named_gains_nothing_by_it_alone() -> None:
+    nothing = Evidence(cosine=-0.2, speaker_named=True)
+    assert relevance([nothing, Evidence(bm25=1.0, context_bm25=1.0, cosine=0.3)], reach=4.0)[0].total == 0
+
+
+def test_what_follows_lends_and_what_came_before_does_not() -> None:
+    found = Evidence(bm25=3.0, context_bm25=3.0, cosine=0.9, episode="talk", position=2)
+    first, last = (Evidence(cosine=-0.2, episode="talk", position=position) for position in (1, 3))
+    weights = replace(DEFAULT_WEIGHTS, best_in_episode=0.0)
+    before, _, after = relevance([first, found, last], reach=4.0, weights=weights)
+    assert before.contiguity > 0 == after.contiguity
+
+
 def test_nothing_found_is_nothing_weighed() -> None:
     assert list(relevance([], reach=0.0)) == []
 
@@ -81,12 +104,13 @@ def test_a_memory_of_no_episode_is_not_held_back_by_standing_alone() -> None:
     [
         {"meaning": -1.0},
         {"speaker": float("nan")},
-        {"neighbours": float("inf")},
+        {"followed_by": float("inf")},
+        {"speaker": 1.5},
         dict.fromkeys(SIGNALS, 0.0),
         {"ramp_from": 0.3},
         {"ramp_least": 1.5},
     ],
 )
 def test_weights_that_make_no_sense_are_refused(nonsense: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"isn't a number|switched off|ramp"):
+    with pytest.raises(ValueError, match=r"isn't a number|isn't a share|switched off|ramp"):
         RelevanceWeights(**nonsense)
