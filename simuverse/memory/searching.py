@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from uuid import UUID
 
 from simuverse.memory import timely
 from simuverse.memory.analysis import query_terms
@@ -14,6 +15,9 @@ from simuverse.memory.store import MemoryCollection, SearchRequest, Vector
 
 WEIGHED = 60
 """Hits of each search that are weighed: what stands further down was no find in any measurement, and costs time."""
+
+_WIDER = 10 * WEIGHED
+"""Hits that are looked at where one search brings half of what is weighed or more of groups already met."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -62,7 +66,7 @@ async def search(
         for one in wanted
         for request in _requests(query, vector, one, alpha)
     ]
-    hits = iter(await collection.search_all(requests) if requests else ())
+    hits = iter(await _various(requests, collection) if requests else ())
     searched: list[Searched] = []
     for query, wanted in zip(queries, filters, strict=True):
         found = Searched(query=query)
@@ -90,6 +94,32 @@ def _requests(query: MemoryQuery, vector: Vector, wanted: MemoryFilter, alpha: f
         limit=WEIGHED,
     )
     return [alone, replace(alone, search_type=SearchType.KEYWORD, in_context=True)] if words else [alone]
+
+
+async def _various(requests: Sequence[SearchRequest], collection: MemoryCollection) -> list[list[Hit]]:
+    """The hits of each; where many say the same, what else there is isn't crowded out by them."""
+    found = await collection.search_all(requests)
+    crowded = [place for place, hits in enumerate(found) if len(hits) == WEIGHED and _groups(hits) <= WEIGHED / 2]
+    if crowded:
+        wider = await collection.search_all([replace(requests[place], limit=_WIDER) for place in crowded])
+        for place, hits in zip(crowded, wider, strict=True):
+            found[place] = _thinned(hits)
+    return found
+
+
+def _groups(hits: Sequence[Hit]) -> int:
+    return len({hit.memory.group for hit in hits})
+
+
+def _thinned(hits: Sequence[Hit]) -> list[Hit]:
+    """The best, of each group one, and what was told first, which may come to mind in its place."""
+    met: set[UUID] = set()
+    kept: list[Hit] = []
+    for hit in hits:
+        if hit.memory.restates is None or hit.memory.group not in met:
+            kept.append(hit)
+        met.add(hit.memory.group)
+    return kept[:WEIGHED]
 
 
 def _of_its_time(hits: list[Hit], query: MemoryQuery, searched: MemoryFilter, zone: tzinfo) -> list[Hit]:

@@ -381,6 +381,27 @@ async def test_another_number_date_name_or_a_denial_is_never_merged(gate: Gate, 
     assert [memory.summary for memory in taken.written] == [f"Mira: {text}"]
 
 
+async def test_what_everyone_tells_crowds_out_nothing_else(gate: Gate) -> None:
+    others = (
+        "The ferry takes bicycles only in summer.",
+        "The ferry at the pier is painted green.",
+        "The captain of the ferry is called Lund.",
+        "A ticket for the ferry costs three crowns.",
+    )
+    for text in others:
+        await gate.tell(text, by="Greta")
+    for number in range(500):
+        await gate.tell(f"Cart {number} carries turnips to the mill.", by=None)
+    for number in range(120):
+        await gate.tell(FERRY, by=f"Guest{number}")
+    settings = RecallSettings(count=10, tokens=10_000)
+    recalled = await ask(gate, "What do you know about the ferry at the pier?", settings=settings)
+    came = [flashback.memory for flashback in recalled.flashbacks]
+    assert {memory.summary for memory in came} >= {f"Greta: {text}" for text in others}
+    assert sum(FERRY in memory.summary for memory in came) == 1
+    assert [memory.restates for memory in came if FERRY in memory.summary] == [None], "what was told first"
+
+
 async def test_of_what_is_told_again_and_again_for_months_each_voice_leaves_two_memories_at_most(gate: Gate) -> None:
     voices = ("Mira", "Tomas", "Per")
     for number in range(45):
