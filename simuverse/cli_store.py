@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from shlex import quote
 from typing import Annotated
 
 import msgspec
@@ -14,6 +15,7 @@ from simuverse.cli_store_move import Source, moves_app
 from simuverse.config import Settings, load
 from simuverse.errors import CheckFailed
 from simuverse.keeping import open_source
+from simuverse.memory.audit import Change
 from simuverse.memory.checking import Checked, check
 from simuverse.memory.clock import shown_time
 from simuverse.memory.figures import Figures, figures
@@ -73,18 +75,25 @@ def check_(source: Source, json: AsJson = False) -> None:
 async def _check(source: str, settings: Settings, *, json: bool) -> None:
     async with open_source(source, settings) as store:
         damage, checked = await _examined(store)
+        owners = {one.owner for one in checked}
+        unfinished = [one for one in await store.audit.changes() if one.state == "pending" and one.owner in owners]
         name = store.name
     if json:
         told = {one.owner: {"checked": one, "faults": one.faults} for one in checked}
-        typer.echo(msgspec.json.encode({"damage": damage, "agents": told}))
+        typer.echo(msgspec.json.encode({"damage": damage, "agents": told, "unfinished": unfinished}))
     else:
         for one in checked:
             typer.echo(f"{one.owner}: {'; '.join(one.faults) or _sound(one)}")
         for fault in damage:
             typer.echo(fault)
+        for change in unfinished:
+            typer.echo(f"{change.owner}: change {change.number}, {change.kind}, was begun and isn't finished")
+    cures = [_finishing(source, change) for change in unfinished]
     faults = len(damage) + sum(bool(one.faults) for one in checked)
     if faults:
-        raise CheckFailed(f"{name} has {faults} faults. {_cure(name, checked)}")
+        cures.append(_cure(name, checked))
+    if cures:
+        raise CheckFailed(f"{name} has {faults + len(unfinished)} faults. {' '.join(dict.fromkeys(cures))}")
 
 
 def _sound(one: Checked) -> str:
@@ -94,6 +103,15 @@ def _sound(one: Checked) -> str:
     words = "all" if not silent else f"all but {silent} without any word"
     meaning = "all" if not one.not_looked_for else f"all but {one.not_looked_for} of one moment, not looked for,"
     return f"{one.counted} memories, all read, {words} found by words, {meaning} found by meaning"
+
+
+def _finishing(source: str, change: Change) -> str:
+    """The command that finishes a change, in the words of the message that names it."""
+    owner = quote(change.owner)
+    command = (
+        f"agents {source} delete {owner}" if change.kind == "delete" else f"memories {source} --agent {owner} history"
+    )
+    return f"Finish what was begun, unless it is under way: simuverse {command}"
 
 
 def _cure(name: str, checked: list[Checked]) -> str:

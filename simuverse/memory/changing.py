@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -95,6 +95,7 @@ class RecordedChanges:
 
     async def finish(self, change: Change) -> None:
         """Of a change that was cut short: makes the rest once any of it was made; else notes that it never began."""
+        await write_anew(self.collection, change.touched)
         current = {memory.id: memory for memory in await self.collection.get(sorted(change.touched))}
         before, after = by_id(change.before), by_id(change.after)
         differing = [one for one in before.keys() | after.keys() if not same(before.get(one), after.get(one))]
@@ -111,6 +112,15 @@ class RecordedChanges:
         for memory in memories:
             if memory.anchored and self._by != "operator":
                 raise UsageError(f"memory {memory.id} is anchored; only an operator sets and takes anchors")
+
+
+async def write_anew(collection: MemoryCollection, ids: Collection[UUID]) -> None:
+    """Those of them that are there, as they are: a store that was killed may have them, and what rests on them, in part
+    alone.
+    """
+    there = [entry async for entry in collection.scan() if entry.memory.id in ids]
+    if there:
+        await collection.add(there)
 
 
 def same(one: Memory | None, other: Memory | None) -> bool:

@@ -21,9 +21,9 @@ from uuid import UUID
 
 from simuverse.errors import CheckFailed, SimuverseError, UsageError
 from simuverse.memory.audit import Actor, AuditLog, Change, Kind
-from simuverse.memory.changing import RecordedChanges, accessed_as, by_id, same
+from simuverse.memory.changing import RecordedChanges, accessed_as, by_id, same, write_anew
 from simuverse.memory.clock import Clock
-from simuverse.memory.dependents import Doomed, doomed
+from simuverse.memory.dependents import EVIDENCE_ERASED, Doomed, doomed
 from simuverse.memory.embedding import Embedder
 from simuverse.memory.erasing import Eraser, tells, wordings
 from simuverse.memory.history import later_changes, standing
@@ -275,6 +275,8 @@ class MemoryEditor:
         if change.kind == "erase":
             going = await self._doomed(change.ids)
             await self._erase_copies(going)
+            bereft = [memory.id for memory in (*going.changed, *going.others) if EVIDENCE_ERASED in memory.flags]
+            await write_anew(self.collection, {*going.gone, *bereft})
             await self._erase_kept(going)
             await self.audit.settle(change, "done")
             return

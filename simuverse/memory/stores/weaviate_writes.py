@@ -268,12 +268,13 @@ class Writer:
             changes += [(stored[one], None) for one in erased if one in stored]
             changes += [(stored.get(now.entry.memory.id), now) for now in changed]
             self._doubtful |= sent
-            await self._sender.erase(
-                erased, hidden=[one for one in erased if one in stored and not stored[one].indexed]
-            )
             await self._sender.send(emptied, vectors_change=False)
             await self._sender.send(
                 changed, vectors_change=vectors_change, looked_for=after.keys() - stored.keys() if anew else ()
+            )
+            # Last, as nobody can tell any more what its words were in when it is gone.
+            await self._sender.erase(
+                erased, hidden=[one for one in erased if one in stored and not stored[one].indexed]
             )
             self._doubtful -= sent
         for one in erased:
