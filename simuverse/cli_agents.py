@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from simuverse.memory.clock import SystemClock
 from simuverse.memory.lifecycle import delete_owner
 from simuverse.world.clearing import clear_owner
 from simuverse.world.journal import JOURNAL
+from simuverse.world.talk_outbox import held_outbox, outboxes_of
 
 agents_app = typer.Typer(
     cls=SourceFirst,
@@ -102,17 +104,26 @@ async def _delete(source: str, settings: Settings, name: str, *, why: str, yes: 
             confirm(f"Erase all memories of {name} in {source}?")
         if opened.folder is not None:
             clear_owner(opened.folder, name)
-        change = await delete_owner(opened.store, name, opened.audit, SystemClock(), why=why)
+        with nullcontext() if opened.database is not None else held_outbox(name, opened.name) as talks:
+            if talks is not None:
+                talks.unlink(missing_ok=True)
+            change = await delete_owner(opened.store, name, opened.audit, SystemClock(), why=why)
+        waiting = [] if talks is None else outboxes_of(name)
     journal = None if opened.folder is None else opened.folder / JOURNAL
     kept = [] if journal is None else [str(journal)]
     async with open_source(source, settings) as whole:
         older = await whole.older()
     if json:
-        typer.echo(msgspec.json.encode({"change": change, "still_held": [*kept, *older]}))
+        typer.echo(msgspec.json.encode({"change": change, "still_held": [*kept, *map(str, waiting), *older]}))
         return
     typer.echo(f"deleted {name} from {source}: its memories are erased")
     if kept:
         typer.echo(f"what it lived in the run still stands in {', '.join(kept)}; delete the folder to be rid of it")
+    if waiting:
+        typer.echo(
+            f"memories of {name} wait in {', '.join(map(str, waiting))} for a store of another name; delete the file "
+            "if that is the same one"
+        )
     if older:
         typer.echo(
             f"a version of before is kept and may hold them: {', '.join(older)}. To be rid of it: "

@@ -23,6 +23,7 @@ from simuverse.memory.erasing import Eraser
 from simuverse.memory.store import MemoryStore
 from simuverse.world.clearing import RunRecord, files_holding
 from simuverse.world.journal import RUN, read_info, standing_still
+from simuverse.world.talk_outbox import TalkOutbox, outboxes_here
 
 _ENDINGS = ("", "-wal", "-shm", "-journal")
 
@@ -52,10 +53,14 @@ class Opened:
 
     @property
     def others(self) -> list[Path]:
-        """All other files of the run, and those beside the store's: the record of changes, copies under its name."""
+        """All other files of the run, and those beside the store's: the record of changes, copies under its name. Of a
+        server, where talks of the current folder wait for one.
+        """
         found = set(self.folder.rglob("*") if self.folder else ())
         if self.database is not None:
             found |= {path for path in self.database.parent.iterdir() if path.name.startswith(self.database.name)}
+        else:
+            found |= {*outboxes_here()}
         return sorted(found - {*self.of_database})
 
 
@@ -108,12 +113,13 @@ async def open_editor(source: str, owner: str | None, settings: Settings) -> Asy
         owner = sources.chosen_owner(owner, await opened.store.owners(), source)
         record = None if opened.folder is None else RunRecord(opened.folder)
         unwritten = UnwrittenLog(sources.file_beside(source))
+        talks = [TalkOutbox(owner, opened.name)] if opened.database is None else []
         editor = MemoryEditor(
             await opened.store.collection(owner),
             opened.embedder,
             SystemClock(),
             opened.audit,
-            copies=[unwritten] if record is None else [record, unwritten],
+            copies=[*([] if record is None else [record]), *talks, unwritten],
         )
         yield Editing(opened=opened, editor=editor, record=record, zone=sources.zone_of(source, settings))
 

@@ -6,10 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from hashlib import sha256
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from simuverse import __version__
 from simuverse.agents.agent import Agent
@@ -39,6 +36,7 @@ from simuverse.world.claims import beside_server, claimed
 from simuverse.world.journal import MEMORY, OUTBOX, Journal, RunInfo
 from simuverse.world.scenario import Scenario
 from simuverse.world.simulation import Parts, Simulation, run_id
+from simuverse.world.talk_outbox import held_outbox
 
 REFLEX = "reflex"
 CHAT_STORE = "sqlite:chat.db"
@@ -179,7 +177,7 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
         clock = SystemClock()
         outbox: Outbox | None = None
         if is_on_server(named):
-            path = stack.enter_context(_outbox_of_talks(name, named))
+            path = stack.enter_context(held_outbox(name, named))
             outbox = await stack.enter_async_context(Outbox.open(path, store=store, embedder=embedder, locked=True))
         mind = await stack.enter_async_context(
             open_subconscious(
@@ -206,24 +204,6 @@ async def open_dialogue(name: str, *, partner: str, settings: Settings) -> Async
             ),
             collection=mind.collection,
         )
-
-
-@contextmanager
-def _outbox_of_talks(name: str, store: str) -> Generator[Path]:
-    """The file in the current folder where memories of talks wait for a server, held for one talk at a time.
-
-    Raises:
-        UsageError: another talk has it.
-    """
-    path = Path(f"chat-{sha256(f'{name} {store}'.encode()).hexdigest()[:8]}.outbox.jsonl")
-    lock = FileLock(f"{beside_server(str(path.resolve()))}.talk", blocking=False)
-    try:
-        with lock:
-            yield path
-    except Timeout as error:
-        raise UsageError(
-            f"another talk with {name} is under way in this folder. End it, or talk from another folder"
-        ) from error
 
 
 def _zone(settings: Settings) -> tzinfo:

@@ -144,6 +144,11 @@ def without_memories(path: Path, memories: Sequence[Memory]) -> bytes:
     return _encoded(line for line in kept if line is not None)
 
 
+def owners_in(path: Path) -> set[str]:
+    """Whose changes stand in the file, made or waiting."""
+    return {line.owner for line in _decoded(path, _read(path)) if line.change is not None}
+
+
 def without_owner(path: Path, owner: str) -> bytes:
     """The file's content without all that is this owner's."""
     return _encoded(line for line in _decoded(path, _read(path)) if line.owner != owner)

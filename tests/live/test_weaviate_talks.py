@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from simuverse import wiring
 from simuverse.config import Settings
 from simuverse.errors import UsageError
+from simuverse.memory.outbox_file import OutboxFile, Updated
+from simuverse.memory.records import Memory
 from tests.commands import Here
 from tests.live.weaviate_server import WeaviateServer
 
@@ -66,3 +71,74 @@ def test_the_command_says_what_waits_at_the_end_of_a_talk(
         assert ended.out.endswith("; they go out in the next talk with Ada in this folder\n")
         server.start()
         assert "red kite fell" in here(*talk, typed=b"Where is the red kite?\n").out
+
+
+def waiting_talk(here: Here, server: WeaviateServer, monkeypatch: pytest.MonkeyPatch, store: str) -> Path:
+    """The file where what was said of a red kite waits, as the server was killed; it is back now."""
+    lines = iter(["The blue kite hangs in the old oak.\n", "The red kite fell into the brook.\n", ""])
+
+    def line(prompt: str) -> str:
+        typed = next(lines)
+        if "red" in typed:
+            server.kill()
+        return typed
+
+    with monkeypatch.context() as patched:
+        patched.setattr("simuverse.cli._read_line", line)
+        ended = here("chat", "Ada", "--me", "Bo", "--embedder", "hashing", "--store", store)
+    assert ended.code == 0, ended.text
+    server.start()
+    [file] = here.folder.glob("*.outbox.jsonl")
+    assert b"red kite" in file.read_bytes()
+    return file
+
+
+def bytes_of(folder: Path) -> bytes:
+    """Of the files in it; the server's are in a folder of their own, and it keeps what was deleted for a while."""
+    return b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
+
+
+def test_a_deleted_agent_leaves_nothing_that_waits_and_a_memory_that_is_erased_neither(
+    weaviate_binary: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "server").mkdir()
+    with WeaviateServer.running(weaviate_binary, tmp_path / "server") as server:
+        source = f"weaviate:{server.url}"
+        settings = ("--embedder", "hashing")
+        file = waiting_talk(here, server, monkeypatch, source)
+        # Words of one that is on the server wait there too, as it was touched or changed.
+        told = json.loads(here("memories", source, *settings, "--agent", "Ada", "list", "--json").out)
+        [blue] = [one for one in told if one["summary"] == "Bo: The blue kite hangs in the old oak."]
+        waits = OutboxFile(file)
+        changed = replace(msgspec.convert(blue, Memory), importance=1)
+        waits.append("Ada", Updated(memories=(changed,)), {})
+        assert b"blue kite" in bytes_of(here.folder)
+
+        erased = here("memories", source, *settings, "--agent", "Ada", "forget", blue["id"], "--erase", "--yes")
+
+        assert file.name not in erased.text
+        assert b"blue kite" not in bytes_of(here.folder)
+        assert b"red kite" in file.read_bytes()
+
+        deleted = here("agents", source, *settings, "delete", "Ada", "--yes")
+
+        assert deleted.code == 0, deleted.text
+        assert "wait in" not in deleted.out
+        assert b"kite" not in bytes_of(here.folder)
+        assert b"Ada" not in bytes_of(here.folder)
+        assert here("agents", source, *settings, "list").out == "no agents\n"
+        here("chat", "Ada", "--me", "Bo", "--store", source, *settings, typed=b"")
+        assert here("agents", source, *settings, "list").out == "Ada  0 memories\n"
+
+
+def test_what_waits_for_a_store_by_another_name_is_named_where_its_agent_is_deleted(
+    weaviate_binary: str, tmp_path: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "server").mkdir()
+    with WeaviateServer.running(weaviate_binary, tmp_path / "server") as server:
+        source = f"weaviate:{server.url}"
+        file = waiting_talk(here, server, monkeypatch, f"{source}&layout=collections")
+        deleted = here("agents", source, "--embedder", "hashing", "delete", "Ada", "--yes", "--json")
+        assert deleted.code == 0, deleted.text
+        assert json.loads(deleted.out)["still_held"] == [file.name]
+        assert b"red kite" in file.read_bytes()
