@@ -65,10 +65,11 @@ def relative_score_fusion(
             raise ValueError(f"the {name} leg holds an id twice")
         if weight > 0 and values:
             low, high = min(values.values()), max(values.values())
+            span = high - low
             for document, value in values.items():
-                relative = (value - low) / (high - low) if high > low else 1.0
+                relative = (value - low) / span if span > 0 else 1.0
                 scores[document] = scores.get(document, 0.0) + weight * relative
-                raw[document] = value
+            raw |= values
 
     def by_raw_value(fused: tuple[Document, float]) -> tuple[float, object]:
         return -raw[fused[0]], order(fused[0])

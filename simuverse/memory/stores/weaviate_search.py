@@ -54,13 +54,13 @@ class _Candidate(NamedTuple):
         id: as a number, which is faster to compare than the client's own kind and sorts as its text does.
         record: the object that it stands in, read only if it becomes a hit.
         score: as the server gives it: the cosine, or its BM25.
-        tokens: of the text that was searched; empty in the semantic leg.
+        tokens: of the text that was searched, as they are kept; empty in the semantic leg.
     """
 
     id: int
     record: Object[Any, Any]
     score: float
-    tokens: Sequence[str] = ()
+    tokens: str = ""
 
 
 class Searcher:
@@ -199,7 +199,7 @@ class Searcher:
             return _finite(found.metadata.score)
 
         objects = await self._through_ties(fetch, score, depth, margin=_MARGIN["by words"])
-        return [_Candidate(one.uuid.int, one, score(one), str(one.properties[text]).split()) for one in objects]
+        return [_Candidate(one.uuid.int, one, score(one), str(one.properties[text])) for one in objects]
 
     async def _through_ties(
         self,

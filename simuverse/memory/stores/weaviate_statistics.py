@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from math import fsum, log1p
 from typing import TYPE_CHECKING
 
+from simuverse.memory.caches import until_erased
 from simuverse.memory.keyword_index import K1, B
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_objects import Stored, Text
+from simuverse.memory.stores.weaviate_objects import KEPT, Stored, Text
 from simuverse.memory.stores.weaviate_partition import Partition
 
 if TYPE_CHECKING:
@@ -55,16 +57,16 @@ class WordStatistics:
     average: float
     containing: Mapping[str, int]
 
-    def scorer(self, terms: Sequence[str]) -> Callable[[Sequence[str]], float]:
-        """What gives the BM25 of a document, which counts in the statistics."""
+    def scorer(self, terms: Sequence[str]) -> Callable[[str], float]:
+        """What gives the BM25 of a document, its tokens joined by single spaces, which counts in the statistics."""
         weights = [(term, self._idf(term) * times) for term, times in Counter(terms).items()]
 
-        def score(document: Sequence[str]) -> float:
-            length = K1 * (1 - B + B * len(document) / self.average) if self.average else 0.0
-            total, there = 0.0, set(document)
+        def score(document: str) -> float:
+            tokens, frequencies = _frequencies(document)
+            length = K1 * (1 - B + B * tokens / self.average) if self.average else 0.0
+            total = 0.0
             for term, weight in weights:
-                if term in there:
-                    frequency = document.count(term)
+                if frequency := frequencies.get(term):
                     total += weight * frequency / (frequency + length)
             return total
 
@@ -78,6 +80,16 @@ class WordStatistics:
     def _idf(self, term: str) -> float:
         containing = self.containing[term]
         return log1p((self.size - containing + 0.5) / (containing + 0.5))
+
+
+@lru_cache(maxsize=KEPT)
+def _frequencies(document: str) -> tuple[int, Mapping[str, int]]:
+    """How many tokens it has, and how often each occurs."""
+    tokens = document.split()
+    return len(tokens), Counter(tokens)
+
+
+until_erased(_frequencies.cache_clear)
 
 
 class CountedWords:
