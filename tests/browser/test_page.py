@@ -151,6 +151,37 @@ def test_the_address_says_who_is_selected(visit: Visits) -> None:
         assert page.page.get_attribute("[data-agent=Jamal]", "aria-pressed") == "false"
 
 
+def test_what_one_begins_to_read_while_the_next_turn_is_on_its_way_stays(visit: Visits) -> None:
+    with visit(pause=0.1, query="?agent=James") as page:
+        page.until("state.tick >= 3")
+        page.page.evaluate(
+            """() => {
+                const ask = window.fetch;
+                window.fetch = async (...given) => {
+                    const answer = await ask(...given);
+                    if (!String(given[0]).includes("/api/turn/")) return answer;
+                    window.fetch = ask;
+                    await new Promise((done) => (window.letGo = done));
+                    return answer;
+                };
+            }"""
+        )
+        page.page.wait_for_function("window.letGo !== undefined")
+        turn, words = page.page.evaluate(
+            """() => {
+                getSelection().selectAllChildren(document.querySelector("#card blockquote, #card .silence"));
+                window.letGo();
+                return [document.getElementById("card").dataset.turn, getSelection().toString()];
+            }"""
+        )
+        page.until("state.tick >= given", page.state()["tick"] + 2)
+        page.page.wait_for_selector("#held:not([hidden])")
+        assert page.page.get_attribute("#card", "data-turn") == turn
+        assert page.page.evaluate("getSelection().toString()") == words != ""
+        page.page.get_by_role("button", name="Show the newest").click()
+        page.page.wait_for_function("(old) => document.getElementById('card').dataset.turn !== old", arg=turn)
+
+
 def test_what_is_being_read_stays_until_the_newest_is_asked_for(visit: Visits) -> None:
     with visit(pause=0.1, query="?agent=James") as page:
         page.until("state.tick >= 3")

@@ -7,6 +7,7 @@
   let person = null; // whose head is drawn
   let shown = null; // the card that is drawn
   let asked = null; // the turn that is being fetched
+  let wanted = null; // the turn that someone who reads another asked for
   let held = false;
   let sliding = false;
 
@@ -25,7 +26,7 @@
     const agent = state.agents.find((one) => one.name === page.selected);
     if (!agent || !agent.turn) return;
     const behind = shown && shown.turn !== agent.turn;
-    const stays = shown && (held || reading());
+    const stays = staying();
     showHeld(behind && stays, state);
     if ((!shown || behind) && !stays) fetchTurn(agent);
   };
@@ -38,8 +39,12 @@
 
   page.showNewest = function () {
     const agent = page.run.state.agents.find((one) => one.name === page.selected);
-    if (agent) fetchTurn(agent);
+    if (!agent) return;
+    wanted = agent.turn;
+    fetchTurn(agent);
   };
+
+  const staying = () => shown !== null && (held || reading());
 
   function reading() {
     const card = find("card");
@@ -71,7 +76,10 @@
     } finally {
       asked = null;
     }
-    if (card && card.agent === page.selected) draw(card);
+    if (!card || card.agent !== page.selected) return;
+    // Someone may have begun to read while it was on its way.
+    if (staying() && wanted !== agent.turn) page.keepUp(page.run.state);
+    else draw(card);
   }
 
   function draw(card) {
