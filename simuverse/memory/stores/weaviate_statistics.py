@@ -106,7 +106,7 @@ class CountedWords:
         self._changes = 0
         self._checked = -RECHECKED
         self._totals: dict[Text, _Totals] = {}
-        self._containing: dict[tuple[Text, str], int] = {}
+        self._containing: dict[Text, dict[str, int]] = {text: {} for text in _LENGTH}
 
     @contextmanager
     def changing(self) -> Generator[list[Change]]:
@@ -136,7 +136,7 @@ class CountedWords:
         # What was counted while a change was under way may or may not hold that change.
         if changes == self._changes and not self._changing:
             self._totals[text] = totals
-            self._containing |= {(text, term): count for term, count in counts.items()}
+            self._containing[text] |= counts
         average = totals.tokens / totals.with_tokens if totals.with_tokens else 0.0
         return WordStatistics(size=totals.size, average=average, containing=counts)
 
@@ -153,19 +153,22 @@ class CountedWords:
 
     def _forget(self) -> None:
         self._totals.clear()
-        self._containing.clear()
+        for counted in self._containing.values():
+            counted.clear()
 
     def _update(self, changes: Sequence[Change]) -> None:
         for text, totals in self._totals.items():
             size, tokens, with_tokens = totals.size, totals.tokens, totals.with_tokens
-            counted = {term for of, term in self._containing if of == text}
+            counted = self._containing[text]
             for before, after in changes:
                 old, new = (() if one is None else one.tokens(text) for one in (before, after))
                 size += (after is not None) - (before is not None)
                 tokens += len(new) - len(old)
                 with_tokens += bool(new) - bool(old)
-                for term in counted & {*old}.symmetric_difference(new):
-                    self._containing[text, term] += 1 if term in new else -1
+                there = {*new}
+                for term in there.symmetric_difference(old):
+                    if term in counted:
+                        counted[term] += 1 if term in there else -1
             self._totals[text] = _Totals(size=size, tokens=tokens, with_tokens=with_tokens)
 
     async def _totals_of(self, text: Text) -> _Totals:
@@ -191,7 +194,8 @@ class CountedWords:
     async def _containing_of(self, text: Text, terms: Collection[str]) -> dict[str, int]:
         from weaviate.classes.query import Filter
 
-        found = {term: self._containing[text, term] for term in terms if (text, term) in self._containing}
+        counted = self._containing[text]
+        found = {term: counted[term] for term in terms if term in counted}
         missing = [term for term in terms if term not in found]
         counts = await asyncio.gather(*(self._count(Filter.by_property(text).equal(term)) for term in missing))
         return found | dict(zip(missing, counts, strict=True))
