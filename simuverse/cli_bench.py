@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,13 +15,14 @@ import typer
 from simuverse.bench.ablation import FULL, ablations
 from simuverse.bench.agents import AGENTS, MEMORIES, AgentsBench, agents_table, measure_agents
 from simuverse.bench.changes import ChangesBench, measure_changes
-from simuverse.bench.dialogues import invented, load_dialogues
+from simuverse.bench.dialogues import Dialogue, invented, load_dialogues
 from simuverse.bench.hygiene import TURNS, HygieneBench, measure_hygiene
 from simuverse.bench.hygiene_table import hygiene_table
 from simuverse.bench.latency import SIZES, Latency, measure_latency
 from simuverse.bench.latency_table import latency_table
-from simuverse.bench.recall import SHIPPED, Measured, RecallBench, Share, measure_recall
+from simuverse.bench.recall import Measured, RecallBench, Share, measure_recall
 from simuverse.bench.silence import SilenceBench, measure_silence
+from simuverse.bench.silence_table import silence_table
 from simuverse.bench.soak import soak
 from simuverse.bench.times import TimesBench, measure_times
 from simuverse.bench.times_table import times_table
@@ -139,7 +141,7 @@ def recall(
     Without --data: two dialogues of the program's own, asked in words that their answers don't hold, and plainly.
     """
     settings = load(config, typed={"store": store, "embedder": embedder})
-    sources = ({} if data is None else {"data": load_dialogues(data)}) | invented()
+    sources = _dialogues(data)
 
     async def measure() -> RecallBench:
         async with opened_parts(settings) as (opened, embedding):
@@ -197,17 +199,21 @@ def hygiene(
     soak_turns: Annotated[
         int, typer.Option("--soak", min=0, help="Turns of the rehearsed village; 10000 take minutes, 0 none.")
     ] = 0,
+    data: DataOption = None,
     store: StoreOption = None,
     embedder: EmbedderOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
-    """What becomes of echoes, of one thing told in many words, and of facts that changed."""
+    """What becomes of echoes, of one thing told in many words and of facts that changed, and when nothing comes."""
     settings = load(config, typed={"store": store, "embedder": embedder})
+    sources = _dialogues(data)
 
     async def measure() -> HygieneBench:
         async with opened_parts(settings) as (opened, embedding):
             measured = await measure_hygiene(opened, embedding, turns=turns)
+            silent = await measure_silence(sources, opened, embedding, on_progress=tell)
+        measured = replace(measured, silence=silent)
         if not soak_turns:
             return measured
         with TemporaryDirectory(prefix="simuverse-soak-") as folder:
@@ -230,14 +236,19 @@ def silence(
 ) -> None:
     """How often nothing comes back for what was never talked about, and what that costs."""
     settings = load(config, typed={"store": store, "embedder": embedder})
-    sources = ({} if data is None else {"data": load_dialogues(data)}) | invented()
+    sources = _dialogues(data)
 
     async def measure() -> SilenceBench:
         async with opened_parts(settings) as (opened, embedding):
             return await measure_silence(sources, opened, embedding, on_progress=tell)
 
     measured = asyncio.run(measure())
-    typer.echo(msgspec.json.encode(measured) if json else _silence_table(measured))
+    typer.echo(msgspec.json.encode(measured) if json else silence_table(measured))
+
+
+def _dialogues(data: Path | None) -> Mapping[str, Sequence[Dialogue]]:
+    """By source: those of a folder, and the program's own."""
+    return ({} if data is None else {"data": load_dialogues(data)}) | invented()
 
 
 def _stores(typed: list[str] | None, settings: Settings) -> list[Settings]:
@@ -277,22 +288,6 @@ def _ablation_table(measured: RecallBench) -> str:
             cells += f"  {_percent(total.at_10):<20} {change:>5} {100 * total.all_at_10.mean:>6.1f}"
             cells += f" {100 * total.mrr.mean:>5.1f}"
         lines.append(f"{row[0].setting:<24}{cells}")
-    return "\n".join(lines)
-
-
-def _silence_table(measured: SilenceBench) -> str:
-    lines = [
-        f"embedder {measured.embedder}; of 100: answers kept of those that come with the gate open; anything recalled",
-        "for own questions, for those of other dialogues with this one's names, for messages about something else",
-    ]
-    for source in measured.sources:
-        lines.append(f"\n{source.source}: {source.answered} answered of {source.own}; {source.foreign}; {source.far}")
-        lines.append(f"how sure the answered are beside the foreign, area under the ROC curve: {source.area:.3f}")
-        lines.append(f"{'sure from':>9} {'kept':>6} {'own':>6} {'foreign':>7} {'far':>6}")
-        for one in source.curve:
-            kept, own, foreign, far = (100 * share for share in (one.kept, one.own, one.foreign, one.far))
-            shipped = "  shipped" if one.min_sure == SHIPPED.min_sure else ""
-            lines.append(f"{one.min_sure:>9.2f} {kept:>6.1f} {own:>6.1f} {foreign:>7.1f} {far:>6.1f}{shipped}")
     return "\n".join(lines)
 
 

@@ -21,6 +21,7 @@ from simuverse.agents.trace import Recollection, Remembered
 from simuverse.bench.echoed import EVENTS, IN_TURN, can_be_turned, in_other_words, reworded, wordings
 from simuverse.bench.hygiene_cost import RecallCost, recall_cost
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, Kind, Pair, Telling, labelled_pairs
+from simuverse.bench.silence import SilenceBench
 from simuverse.bench.soak import Soak
 from simuverse.config import Settings
 from simuverse.errors import StoreError, UsageError
@@ -119,6 +120,7 @@ class HygieneBench:
     own, own_held_out: the same of pairs whose second sentence is the listener's own.
     retold, retold_held_out: the same of those that share hardly a word if they say the same.
     duplicates, reworded: one event in other orders of the same words, and in other words.
+    silence, soak: where they were measured too.
     """
 
     store: str
@@ -136,6 +138,7 @@ class HygieneBench:
     duplicates: Duplicates
     reworded: Duplicates
     cost: RecallCost
+    silence: SilenceBench | None = None
     soak: Soak | None = None
 
 

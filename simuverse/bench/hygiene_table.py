@@ -6,12 +6,20 @@ from collections.abc import Iterator
 
 from simuverse.bench.hygiene import FATES, HygieneBench
 from simuverse.bench.labelled_pairs import KINDS
+from simuverse.bench.silence_table import silence_table
 from simuverse.bench.soak import Soak
 
 
 def hygiene_table(measured: HygieneBench) -> str:
     return "\n".join(
-        [*_echoes(measured), *_changes(measured), *_loop(measured), _cost(measured), *_soak(measured.soak)]
+        [
+            *_echoes(measured),
+            *_changes(measured),
+            *_loop(measured),
+            _cost(measured),
+            *_silence(measured),
+            *_soak(measured.soak),
+        ]
     )
 
 
@@ -69,6 +77,11 @@ def _cost(measured: HygieneBench) -> str:
         f"\na recall among {cost.memories} memories takes {cost.ratio:.2f} times what it takes without gate, cool-down "
         "and a look at near-duplicates"
     )
+
+
+def _silence(measured: HygieneBench) -> Iterator[str]:
+    if measured.silence is not None:
+        yield f"\n{silence_table(measured.silence)}"
 
 
 def _soak(soaked: Soak | None) -> Iterator[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from simuverse.bench.hygiene import measure_hygiene
 from simuverse.bench.hygiene_cost import recall_cost
 from simuverse.bench.hygiene_table import hygiene_table
 from simuverse.bench.labelled_pairs import KINDS, LISTENER, TELLINGS, labelled_pairs
+from simuverse.bench.silence import Gated, Silence, SilenceBench
 from simuverse.bench.soak import soak
 from simuverse.errors import UsageError
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
+from simuverse.memory.recall import RecallSettings
 from simuverse.memory.store import MemoryStore
 from simuverse.memory.stores.sqlite import SQLiteStore
 
@@ -108,7 +111,14 @@ async def test_echoes_are_told_and_no_fact_is_lost(store: MemoryStore, embedder:
     assert measured.cost.memories == 100
     assert measured.cost.ratio > 0
     assert await store.owners() == []
-    assert "what becomes of the second sentence" in hygiene_table(measured)
+    alone = hygiene_table(measured)
+    assert "what becomes of the second sentence" in alone
+    gated = Gated(min_sure=RecallSettings().min_sure, kept=0.96, own=0.9, foreign=0.31, far=0.02)
+    silence = Silence(source="tales", area=0.94, answered=50, own=60, foreign=70, far=80, curve=(gated,))
+    both = replace(measured, silence=SilenceBench(store="-", embedder="-", sources=(silence,)))
+    assert hygiene_table(both).startswith(alone)
+    assert "tales: 50 answered of 60; 70; 80" in hygiene_table(both)
+    assert "96.0   90.0    31.0    2.0  shipped" in hygiene_table(both)
 
 
 async def test_memories_of_the_listener_are_left_alone(store: MemoryStore, embedder: WordLlamaEmbedder) -> None:
