@@ -5,97 +5,14 @@ With the embedder that is shipped, as likeness of words is a part of it.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from simuverse.memory.audit import AuditLog
-from simuverse.memory.clock import ManualClock
-from simuverse.memory.dependents import doomed
-from simuverse.memory.editing import MemoryEditor
-from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
-from simuverse.memory.intake import Intake, Taken
-from simuverse.memory.recall import Recalled, RecallSettings, recall
-from simuverse.memory.records import Category, Cut, Memory, MemoryFilter, MemoryQuery, Provenance, Source, memory_id
+from simuverse.memory.records import MemoryFilter, Provenance, Source, memory_id
 from simuverse.memory.store import Entry
-from simuverse.memory.stores.sqlite import SQLiteStore
-
-NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
-FERRY = "The ferry leaves the pier at half past four."
-
-
-@dataclass
-class Gate:
-    """The way into one owner's memories, with what it takes to look at them afterwards."""
-
-    intake: Intake
-    embedder: WordLlamaEmbedder
-    audit: AuditLog
-    clock: ManualClock
-    told: int = 0
-
-    async def tell(
-        self,
-        text: str,
-        *,
-        by: str | None = "Mira",
-        after: timedelta = timedelta(),
-        shown: tuple[Memory, ...] = (),
-        importance: int = 4,
-        keywords: tuple[str, ...] = (),
-    ) -> Taken:
-        """Someone says it; ``Ada`` is the owner, None nobody."""
-        self.told += 1
-        self.clock.set(NOON + after)
-        return await self.intake.take([self.draft(text, by, importance, keywords)], shown=shown)
-
-    def draft(self, text: str, by: str | None, importance: int = 4, keywords: tuple[str, ...] = ()) -> Memory:
-        messages = (f"m{self.told:03}",)
-        if by is None:
-            provenance = Provenance(source=Source.OBSERVED)
-        elif by == "Ada":
-            provenance = Provenance(source=Source.OWN_ACTION, messages=messages)
-        else:
-            provenance = Provenance(source=Source.SAID_BY, speaker=by, messages=messages)
-        return Memory(
-            id=memory_id("Ada", "told", self.told),
-            owner="Ada",
-            summary=text if by is None else f"{by}: {text}",
-            category=Category.CONVERSATION,
-            importance=importance,
-            keywords=keywords,
-            created_at=self.clock.now(),
-            last_accessed_at=self.clock.now(),
-            provenance=provenance,
-        )
-
-    async def current(self) -> list[str]:
-        return sorted(memory.summary for memory in await self.intake.collection.recent(100))
-
-    def editor(self) -> MemoryEditor:
-        return MemoryEditor(self.intake.collection, self.embedder, self.clock, self.audit)
-
-
-@pytest.fixture(scope="module")
-def embedder() -> WordLlamaEmbedder:
-    return asyncio.run(WordLlamaEmbedder.open())
-
-
-@pytest.fixture
-async def gate(embedder: WordLlamaEmbedder) -> AsyncIterator[Gate]:
-    store = await SQLiteStore.open(None, embedder_name=embedder.name, dimension=embedder.dimension)
-    audit, clock = AuditLog.beside(None), ManualClock(NOON)
-    collection = await store.collection("Ada")
-    intake = Intake(
-        collection, embedder, clock, audit, prompts=("I keep the mill by the river.", "I want my key back.")
-    )
-    yield Gate(intake, embedder, audit, clock)
-    await store.aclose()
-
+from tests.memory.intaking import FERRY, NOON, Gate, ask
 
 # --- echo -----------------------------------------------------------------------------------------------------------
 
@@ -272,75 +189,6 @@ async def test_what_a_model_puts_into_words_is_the_same_again(gate: Gate) -> Non
     assert len(await gate.current()) == 1
 
 
-# --- groups ---------------------------------------------------------------------------------------------------------
-
-
-async def test_what_may_be_an_echo_is_linked_and_no_more_important(gate: Gate) -> None:
-    [ferry] = (await gate.tell(FERRY, importance=3)).written
-    [other] = (await gate.tell(FERRY, by="Joel", importance=9)).written
-    [third] = (await gate.tell(FERRY, by="Greta", importance=9)).written
-    assert {other.restates, third.restates} == {ferry.id}
-    assert {other.group, third.group} == {ferry.group}
-    assert {other.importance, third.importance} == {3}
-
-
-async def test_what_differs_in_a_number_is_never_linked(gate: Gate) -> None:
-    await gate.tell(FERRY)
-    [other] = (await gate.tell("The ferry leaves the pier at half past five.", by="Joel")).written
-    assert other.restates is None
-
-
-async def test_a_recall_shows_one_of_a_group_and_cools_it_down_as_one(gate: Gate) -> None:
-    [ferry] = (await gate.tell(FERRY)).written
-    [boat] = (await gate.tell("At half past four, they say, the ferry leaves the old pier.", by="Joel")).written
-    assert boat.group == ferry.group
-    await gate.tell("At the pier they sell herring.", by="Joel")
-    found = await ask(gate, "When does the ferry leave the pier?")
-    group = [flashback for flashback in found.flashbacks if flashback.memory.group == ferry.group]
-    assert len(group) == 1
-    assert any(c.memory.group == ferry.group and c.cut is Cut.NEAR_DUPLICATE for c in found.candidates)
-    cooled = await ask(
-        gate, "When does the ferry for Lundby leave?", shown=(ferry.group,), settings=replace(OPEN, asked_again=1.0)
-    )
-    assert all(flashback.memory.group != ferry.group for flashback in cooled.flashbacks)
-
-
-async def test_whoever_says_again_what_is_known_is_not_shown_as_its_source(gate: Gate) -> None:
-    question = "When does the ferry leave the pier?"
-    [ferry] = (await gate.tell(FERRY)).written
-    for by, again in (("Joel", FERRY), ("Greta", f"{question} {FERRY}")):
-        [echo] = (await gate.tell(again, by=by, after=timedelta(minutes=1))).written
-        assert echo.group == ferry.group
-    [shown] = (await ask(gate, question)).flashbacks
-    assert shown.memory == ferry
-
-
-async def test_of_a_group_what_alone_holds_what_is_asked_for_is_shown(gate: Gate) -> None:
-    [sails] = (await gate.tell("My twin brother sails on a whaler.")).written
-    [wrote] = (await gate.tell("Mira's twin brother wrote to her from the whaler.", by="Ada", shown=(sails,))).written
-    assert wrote.group == sails.group
-    [shown] = (await ask(gate, "What did Mira's twin brother write?")).flashbacks
-    assert shown.memory == wrote
-
-
-async def test_an_answer_is_not_linked_to_its_question(gate: Gate) -> None:
-    [asked] = (await gate.tell("Joel, have you seen the red ball?", by="Ada")).written
-    answer = "Ada, I have seen the red ball behind the café."
-    [told] = (await gate.tell(answer, by="Joel", shown=(asked,))).written
-    assert told.restates is None
-
-
-async def test_when_the_first_of_a_group_is_erased_the_others_stay_one(gate: Gate) -> None:
-    [ferry] = (await gate.tell(FERRY)).written
-    await gate.tell(FERRY, by="Joel", after=timedelta(minutes=1))
-    await gate.tell(FERRY, by="Greta", after=timedelta(minutes=2))
-    memories = [entry.memory async for entry in gate.intake.collection.scan()]
-    left = doomed(memories, [ferry.id]).changed
-    assert [memory.restates for memory in left] == [None, left[0].id]
-    await gate.editor().erase([ferry.id])
-    assert len({memory.group for memory in await gate.intake.collection.recent(10)}) == 1
-
-
 # --- the same in other words ----------------------------------------------------------------------------------------
 
 
@@ -379,41 +227,6 @@ async def test_another_number_date_name_or_a_denial_is_never_merged(gate: Gate, 
     taken = await gate.tell(text)
     assert taken.merged == ()
     assert [memory.summary for memory in taken.written] == [f"Mira: {text}"]
-
-
-async def test_what_everyone_tells_crowds_out_nothing_else(gate: Gate) -> None:
-    others = (
-        "The ferry takes bicycles only in summer.",
-        "The ferry at the pier is painted green.",
-        "The captain of the ferry is called Lund.",
-        "A ticket for the ferry costs three crowns.",
-    )
-    for text in others:
-        await gate.tell(text, by="Greta")
-    for number in range(500):
-        await gate.tell(f"Cart {number} carries turnips to the mill.", by=None)
-    for number in range(120):
-        await gate.tell(FERRY, by=f"Guest{number}")
-    settings = RecallSettings(count=10, tokens=10_000)
-    recalled = await ask(gate, "What do you know about the ferry at the pier?", settings=settings)
-    came = [flashback.memory for flashback in recalled.flashbacks]
-    assert {memory.summary for memory in came} >= {f"Greta: {text}" for text in others}
-    assert sum(FERRY in memory.summary for memory in came) == 1
-    assert [memory.restates for memory in came if FERRY in memory.summary] == [None], "what was told first"
-
-
-async def test_of_what_is_told_again_and_again_for_months_each_voice_leaves_two_memories_at_most(gate: Gate) -> None:
-    voices = ("Mira", "Tomas", "Per")
-    for number in range(45):
-        await gate.tell(FERRY, by=voices[number % 3], after=timedelta(days=2 * number))
-    kept = [entry.memory async for entry in gate.intake.collection.scan()]
-    assert len({memory.group for memory in kept}) == 1
-    by = {voice: [memory for memory in kept if memory.provenance.speaker == voice] for voice in voices}
-    assert {voice: len(memories) for voice, memories in by.items()} == {"Mira": 2, "Tomas": 1, "Per": 1}
-    first, last = sorted(by["Mira"], key=lambda memory: memory.created_at)
-    assert (first.created_at, last.created_at) == (NOON, NOON + timedelta(days=84))
-    assert len(first.provenance.messages) + len(last.provenance.messages) == 15
-    assert {memory.importance for memory in kept} == {4}
 
 
 async def test_the_same_told_days_later_is_kept_as_it_may_have_happened_again(gate: Gate) -> None:
@@ -479,25 +292,3 @@ async def test_a_thing_seen_elsewhere_is_where_it_was_seen_last(gate: Gate) -> N
     await gate.tell("Ada saw: red_ball lies at (40, 60).", by=None)
     taken = await gate.tell("Ada saw: red_ball lies at (90, 10).", by=None, after=timedelta(minutes=5))
     assert [memory.summary for memory in taken.past] == ["Ada saw: red_ball lies at (40, 60)."]
-
-
-OPEN = RecallSettings(min_sure=-1, min_cosine=-1, runners_up=50)
-
-
-async def ask(
-    gate: Gate,
-    question: str,
-    *,
-    filter: MemoryFilter | None = None,
-    shown: tuple[UUID, ...] = (),
-    settings: RecallSettings = OPEN,
-) -> Recalled:
-    query = MemoryQuery(text=question, filter=filter or MemoryFilter())
-    return await recall(
-        [query],
-        collection=gate.intake.collection,
-        embedder=gate.embedder,
-        now=NOON + timedelta(days=40),
-        settings=settings,
-        shown=shown,
-    )
