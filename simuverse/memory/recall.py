@@ -131,23 +131,27 @@ class _Found(NamedTuple):
         return self.relevances.totals[self.row]
 
 
-class _Pooled(NamedTuple):
-    """A memory with all that found it, at least one."""
+class _Pooled:
+    """A memory with all that found it, at least one.
 
-    memory: Memory
-    found: list[_Found]
+    Args:
+        best: the query that it fits best, the first of several.
+        relevance: what that one makes of it.
+        cosine: the best of the queries; None where none compared meanings.
+    """
 
-    @property
-    def best(self) -> _Found:
-        """The query that it fits best, the first of several."""
-        return self.found[0] if len(self.found) == 1 else max(self.found, key=lambda found: found.relevance)
+    __slots__ = ("best", "cosine", "found", "memory", "relevance")
 
-    @property
-    def cosine(self) -> float | None:
-        """The best of the queries; None where none compared meanings."""
-        if len(self.found) == 1:
-            return self.found[0].cosine
-        return max((found.cosine for found in self.found if found.cosine is not None), default=None)
+    def __init__(self, memory: Memory, found: _Found) -> None:
+        self.memory, self.found, self.best = memory, [found], found
+        self.relevance, self.cosine = found.relevance, found.cosine
+
+    def add(self, found: _Found) -> None:
+        self.found.append(found)
+        if found.relevance > self.relevance:
+            self.best, self.relevance = found, found.relevance
+        if self.cosine is None or (found.cosine is not None and found.cosine > self.cosine):
+            self.cosine = found.cosine
 
     @property
     def listed(self) -> bool:
@@ -198,25 +202,23 @@ async def recall(
     pool = _merge(searched, settings, embedder if isinstance(embedder, WordVectors) else None)
     if not pool:
         return Recalled()
-    weighed = [Weighed(memory=p.memory, relevance=p.best.relevance, cosine=p.cosine or 0.0) for p in pool]
+    pooled = [*pool.values()]
+    weighed = [Weighed(entry.memory, entry.relevance, entry.cosine or 0.0) for entry in pooled]
     scores = score_all(weighed, settings.preset, now=now, step=settings.step)
-    ranking = sorted(
-        (-round(total, 9), entry.memory.id.int, row)
-        for row, (total, entry) in enumerate(zip(scores.totals, pool, strict=True))
-    )
-    ranked = _first_told_first(_past_first([(scores, row, pool[row]) for _, _, row in ranking]))
+    ranking = sorted(zip([-round(total, 9) for total in scores.totals], pool, range(len(pool)), strict=True))
+    ranked = _first_told_first(_past_first([(scores, row, pooled[row]) for _, _, row in ranking]))
     unrelated = await background(embedder)
     unsure = _unsure(searched, [entry for _, _, entry in ranked], settings.min_sure, unrelated)
     return _select(ranked, unsure=unsure, unrelated=unrelated, settings=settings, shown=shown)
 
 
-def _merge(searched: Sequence[Searched], settings: RecallSettings, table: WordVectors | None) -> list[_Pooled]:
-    """One entry a memory, with every query that found it."""
+def _merge(searched: Sequence[Searched], settings: RecallSettings, table: WordVectors | None) -> dict[int, _Pooled]:
+    """One entry a memory, by its id, with every query that found it."""
     pool: dict[int, _Pooled] = {}
     for number, one in enumerate(searched):
         alone = {hit.memory.id.int: hit for hit in one.alone}
         in_context = {hit.memory.id.int: hit for hit in one.in_context}
-        memories = {hit.memory.id.int: hit.memory for hit in (*one.alone, *one.in_context)}
+        memories = {key: hit.memory for key, hit in (alone | in_context).items()}
         named = _Named(one.terms)
         near = _nearness(one.query, memories.values(), table)
         one.held = None if near is None else most_held(near)
@@ -232,10 +234,10 @@ def _merge(searched: Sequence[Searched], settings: RecallSettings, table: WordVe
         for row, (key, memory) in enumerate(memories.items()):
             found = _Found(number, one.terms, alone.get(key), in_context.get(key), weighed, row, bool(one.listed))
             if key in pool:
-                pool[key].found.append(found)
+                pool[key].add(found)
             else:
-                pool[key] = _Pooled(memory, [found])
-    return list(pool.values())
+                pool[key] = _Pooled(memory, found)
+    return pool
 
 
 def _nearness(query: MemoryQuery, memories: Iterable[Memory], table: WordVectors | None) -> Nearness | None:
@@ -375,7 +377,6 @@ def _select(
         unknown = all(hit.query in unsure for hit in entry.found)
         if unknown and len(kept) - len(flashbacks) == settings.runners_up:
             continue
-        score = scores[row]
         whole = estimated_tokens(entry.memory)
         cost = min(whole, most)
         own = frozenset(memory_tokens(entry.memory))
@@ -395,12 +396,12 @@ def _select(
         elif settings.alike is not None and (alike := _likest(own, chosen, settings.alike)) > 0:
             reason, missed_by = Cut.NEAR_DUPLICATE, alike - settings.alike
         elif len(flashbacks) == settings.count:
-            reason, missed_by = Cut.COUNT, flashbacks[-1].score.total - score.total
+            reason, missed_by = Cut.COUNT, flashbacks[-1].score.total - scores.totals[row]
         elif spent + cost > settings.tokens:
             reason, missed_by = Cut.TOKENS, float(spent + cost - settings.tokens)
         if reason is not None and len(kept) - len(flashbacks) == settings.runners_up:
             continue
-        found_by = tuple(map(_found_by, entry.found))
+        score, found_by = scores[row], tuple(map(_found_by, entry.found))
         kept.append(
             Candidate(
                 memory=entry.memory,

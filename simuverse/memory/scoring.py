@@ -22,6 +22,9 @@ TIE = 1e-9
 """Columns whose values all lie this close are equal: to stretch rounding errors over 0 to 1 is to rank by noise."""
 
 
+_NO_TIME = timedelta()
+
+
 class Scaling(StrEnum):
     """What the relevance and the importance of a memory are made of."""
 
@@ -162,18 +165,17 @@ class Scores(Sequence[Score]):
 
     Args:
         raw, scaled: of relevance, importance and recency, a column each.
+
+    Attributes:
+        totals: :attr:`Score.total` of each.
     """
 
     def __init__(self, preset: Preset, raw: Sequence[Sequence[float]], scaled: Sequence[Sequence[float]]) -> None:
         self._preset = preset
         self._raw = raw
         self._scaled = scaled
-
-    @property
-    def totals(self) -> list[float]:
-        """:attr:`Score.total` of each."""
-        w = self._preset.weights
-        return [w.relevance * a + w.importance * b + w.recency * c for a, b, c in zip(*self._scaled, strict=True)]
+        w = preset.weights
+        self.totals = [w.relevance * a + w.importance * b + w.recency * c for a, b, c in zip(*scaled, strict=True)]
 
     def __len__(self) -> int:
         return len(self._raw[0])
@@ -279,10 +281,14 @@ def importance_to(importance: int, *, low: float, high: float) -> float:
 
 def _ages(memories: Sequence[Memory], recency: Recency, *, now: datetime, step: timedelta) -> list[float]:
     """In units of ``recency.per``."""
-    elapsed: list[timedelta] = []
-    for memory in memories:
-        time = memory.created_at if recency.since is Since.CREATION else memory.last_accessed_at
-        elapsed.append(timedelta() if memory.anchored else max(timedelta(), now - time))
+    if recency.since is Since.CREATION:
+        times = [memory.created_at for memory in memories]
+    else:
+        times = [memory.last_accessed_at for memory in memories]
+    elapsed = [
+        now - time if time < now and not memory.anchored else _NO_TIME
+        for memory, time in zip(memories, times, strict=True)
+    ]
     if recency.per == "rank":
         rank = {moment: float(place) for place, moment in enumerate(sorted(set(elapsed)), start=1)}
         return [rank[e] for e in elapsed]

@@ -58,48 +58,47 @@ async def search(
         StoreError, EmbedderError: it couldn't be searched.
     """
     filters = [timely.filters(query) for query in queries]
-    asked = [(query, wanted) for query, wanted in zip(queries, filters, strict=True) if wanted]
-    vectors = await embedder.embed([query.semantic_text for query, _ in asked], kind="query") if asked else ()
+    searched = [
+        Searched(query=query, terms=_terms(query) if wanted else ())
+        for query, wanted in zip(queries, filters, strict=True)
+    ]
+    asked = [(one, wanted) for one, wanted in zip(searched, filters, strict=True) if wanted]
+    vectors = await embedder.embed([one.query.semantic_text for one, _ in asked], kind="query") if asked else ()
     requests = [
         request
-        for (query, wanted), vector in zip(asked, vectors, strict=True)
-        for one in wanted
-        for request in _requests(query, vector, one, alpha)
+        for (one, wanted), vector in zip(asked, vectors, strict=True)
+        for narrowed in wanted
+        for request in _requests(one, vector, narrowed, alpha)
     ]
     hits = iter(await _various(requests, collection) if requests else ())
-    searched: list[Searched] = []
-    for query, wanted in zip(queries, filters, strict=True):
-        found = Searched(query=query)
+    for one, wanted in zip(searched, filters, strict=True):
         if not wanted:
-            found.listed = await timely.listed(collection, query, limit=listed, zone=zone)
-        elif query.search_type is not SearchType.SEMANTIC:
-            found.terms = query_terms(query.keyword_text)
-        for one in wanted:
-            found.alone += _of_its_time(next(hits), query, one, zone)
-            if query.search_type is not SearchType.SEMANTIC:
-                found.in_context += _of_its_time(next(hits), query, one, zone)
-        searched.append(found)
+            one.listed = await timely.listed(collection, one.query, limit=listed, zone=zone)
+        for narrowed in wanted:
+            one.alone += _of_its_time(next(hits), one.query, narrowed, zone)
+            if one.query.search_type is not SearchType.SEMANTIC:
+                one.in_context += _of_its_time(next(hits), one.query, narrowed, zone)
     return searched
 
 
-def _requests(query: MemoryQuery, vector: Vector, wanted: MemoryFilter, alpha: float) -> list[SearchRequest]:
+def _terms(query: MemoryQuery) -> tuple[str, ...]:
+    return () if query.search_type is SearchType.SEMANTIC else query_terms(query.keyword_text)
+
+
+def _requests(one: Searched, vector: Vector, filter: MemoryFilter, alpha: float) -> list[SearchRequest]:
     """Alone and, where it has words, in context."""
-    words = query.search_type is not SearchType.SEMANTIC
     alone = SearchRequest(
-        search_type=query.search_type,
-        terms=query_terms(query.keyword_text) if words else (),
-        vector=vector,
-        filter=wanted,
-        alpha=alpha,
-        limit=WEIGHED,
+        search_type=one.query.search_type, terms=one.terms, vector=vector, filter=filter, alpha=alpha, limit=WEIGHED
     )
-    return [alone, replace(alone, search_type=SearchType.KEYWORD, in_context=True)] if words else [alone]
+    if one.query.search_type is SearchType.SEMANTIC:
+        return [alone]
+    return [alone, replace(alone, search_type=SearchType.KEYWORD, in_context=True)]
 
 
 async def _various(requests: Sequence[SearchRequest], collection: MemoryCollection) -> list[list[Hit]]:
     """The hits of each; where many say the same, what else there is isn't crowded out by them."""
     found = await collection.search_all(requests)
-    crowded = [place for place, hits in enumerate(found) if len(hits) == WEIGHED and _groups(hits) <= WEIGHED / 2]
+    crowded = [place for place, hits in enumerate(found) if _crowded(hits)]
     if crowded:
         wider = await collection.search_all([replace(requests[place], limit=_WIDER) for place in crowded])
         for place, hits in zip(crowded, wider, strict=True):
@@ -107,8 +106,11 @@ async def _various(requests: Sequence[SearchRequest], collection: MemoryCollecti
     return found
 
 
-def _groups(hits: Sequence[Hit]) -> int:
-    return len({hit.memory.group for hit in hits})
+def _crowded(hits: Sequence[Hit]) -> bool:
+    """Whether half of them or more are of groups already met."""
+    if len(hits) < WEIGHED or sum(hit.memory.restates is not None for hit in hits) < WEIGHED / 2:
+        return False
+    return len({hit.memory.group for hit in hits}) <= WEIGHED / 2
 
 
 def _thinned(hits: Sequence[Hit]) -> list[Hit]:

@@ -170,6 +170,30 @@ class MemoryStoreContract(MemorySearchContract):
         assert found == [replace(first.memory, last_accessed_at=LATER), second.memory]
         assert next(m.id for m in await by_keyword(collection, "bell rang")) == first.memory.id
 
+    async def test_what_was_found_before_is_found_as_each_change_leaves_it(self, collection: MemoryCollection) -> None:
+        first, second = entry("The bell rang.", 0), entry("The bell fell.", 1)
+
+        async def found() -> dict[UUID, Memory]:
+            ever = MemoryFilter(include_superseded=True, include_forgotten=True)
+            return {m.id: m for m in await by_keyword(collection, "bell", filter=ever)}
+
+        await collection.add([first, second])
+        ids = [first.memory.id, second.memory.id]
+        assert await found() == {first.memory.id: first.memory, second.memory.id: second.memory}
+        await collection.touch(ids[:1], LATER)
+        assert await found() == {m.id: m for m in await collection.get(ids)}
+        assert (await found())[ids[0]].last_accessed_at == LATER
+        await collection.update([replace(second.memory, importance=9)])
+        assert (await found())[ids[1]].importance == 9
+        await collection.supersede(ids[0], by=ids[1], at=LATER)
+        assert [(await found())[one].superseded_by for one in ids] == [ids[1], None]
+        await collection.forget(ids[1:], LATER)
+        assert [(await found())[one].forgotten_at for one in ids] == [None, LATER]
+        await collection.add([first])
+        assert (await found())[ids[0]] == first.memory
+        await collection.erase(ids[:1])
+        assert list(await found()) == ids[1:]
+
     async def test_touch_refuses_a_time_without_zone(self, collection: MemoryCollection) -> None:
         with pytest.raises(ValueError, match="no time zone"):
             await collection.touch([], datetime(2026, 3, 1))  # noqa: DTZ001

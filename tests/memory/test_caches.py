@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -60,20 +59,29 @@ async def test_noting_ahead_gives_way_and_ends_where_the_room_does(monkeypatch: 
     assert len(table.looked_up) == 128
 
 
-def test_of_each_memory_the_latest_record_alone_is_kept_and_the_oldest_go_where_the_room_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("simuverse.memory.stores.sqlite_database.CACHED_RECORDS", 2)
-    decoded, kite, ball = DecodedRecords(), entry("The kite is red.").memory, entry("The ball is red.").memory
-    touched = [msgspec.json.encode(replace(kite, importance=n)).decode() for n in range(1, 5)]
-    assert [decoded.memory(1, record).importance for record in touched] == [1, 2, 3, 4]
-    assert len(decoded) == 1
-    assert decoded.memory(1, touched[-1]) is decoded.memory(1, touched[-1])
-    other = msgspec.json.encode(ball).decode()
-    assert [decoded.memory(key, other) for key in (2, 3)] == [ball, ball]
-    assert len(decoded) == 2
+def test_of_decoded_memories_the_oldest_go_where_the_room_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simuverse.memory.stores.sqlite_database.CACHED_MEMORIES", 2)
+    decoded, kite, ball = DecodedRecords(), entry("The kite is red.").memory, entry("The ball is red.", 1).memory
+    touched = [replace(kite, importance=n) for n in range(1, 5)]
+    for memory in touched:
+        decoded.keep(1, memory, 1)
+    assert decoded.known([1], 1) == {1: touched[-1]}
+    for key in (2, 3):
+        decoded.keep(key, ball, 1)
+    assert decoded.known([1, 2, 3], 1) == {2: ball, 3: ball}
     let_go()
     assert len(decoded) == 0
+
+
+def test_a_memory_is_read_again_once_it_was_changed_here_or_the_file_elsewhere() -> None:
+    decoded, kite = DecodedRecords(), entry("The kite is red.").memory
+    theirs = replace(kite, owner="Jamal")
+    decoded.keep(1, kite, 1)
+    decoded.keep(2, theirs, 1)
+    assert decoded.known([1, 2, 3], 1) == {1: kite, 2: theirs}
+    assert decoded.known([1, 2, 3], 2) == {}
+    decoded.changed([kite])
+    assert decoded.known([1, 2], 1) == {2: theirs}, "another's memory may have the same id"
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from asyncio import create_subprocess_exec, create_task, gather, subprocess
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from simuverse.memory.records import SearchType
 from simuverse.memory.store import MemoryCollection, SearchRequest
 from simuverse.memory.stores import sqlite_schema
 from simuverse.memory.stores.sqlite import SQLiteStore
-from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
+from tests.contracts.memory_reference import DIMENSION, START, entry, memory, vector
 from tests.contracts.memory_store import EMBEDDER, by_keyword
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,21 @@ async def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None
     assert await (await store.collection("Jade")).count() == 120
     assert await (await store.collection("Mira")).count() == 60
     await store.aclose()
+
+
+async def test_what_was_found_before_is_found_as_another_connection_left_it(tmp_path: Path) -> None:
+    file, bell = tmp_path / "memories.db", entry("The bell rang.", 0).memory
+    here, there = await open_store(file), await open_store(file)
+    ours, theirs = await here.collection("Jade"), await there.collection("Jade")
+    await ours.add([entry("The bell rang.", 0)])
+    for days in range(1, 4):
+        assert await by_keyword(ours, "bell") == await by_keyword(theirs, "bell")
+        last = START + timedelta(days=days)
+        await (ours if days % 2 else theirs).touch([bell.id], last)
+        for one in (ours, theirs):
+            assert [found.last_accessed_at for found in await by_keyword(one, "bell")] == [last]
+    await there.aclose()
+    await here.aclose()
 
 
 async def test_what_another_process_adds_is_found(tmp_path: Path) -> None:

@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 TIE = 1e-6
 """Scores this close are equal: above float32 rounding of a BM25 score (4e-7 measured), below any real difference."""
 
+_HEATS = 4
+"""Groups of rows, for each of the best wanted, of which the highest are looked at first: most of these are then alone
+in theirs, so that few others are left to sort."""
+
 SortableIds = NDArray[np.uint64]
 """Shape (rows, 2): the halves of each id, so that numbers compare as the ids' text does."""
 
@@ -44,7 +48,7 @@ def best(scores: NDArray[np.float64], ids: SortableIds, *, among: NDArray[np.boo
     Args:
         scores, ids, among: one for each row.
     """
-    rows = np.flatnonzero(among)
+    rows = _high(np.where(among, scores, -np.inf), limit)
     if len(rows) > limit:
         candidates = scores[rows]
         last = np.partition(candidates, len(rows) - limit)[len(rows) - limit]
@@ -55,6 +59,20 @@ def best(scores: NDArray[np.float64], ids: SortableIds, *, among: NDArray[np.boo
     group = np.searchsorted(heads, np.arange(len(ordered)), side="right") - 1
     by_id = np.lexsort((ids[rows, 1], ids[rows, 0], group))[:limit]
     return Ranked(rows=rows[by_id], scores=ordered[heads][group[by_id]])
+
+
+def _high(scores: NDArray[np.float64], limit: int) -> NDArray[np.intp]:
+    """Rows among which the ``limit`` highest are, and all that tie with the last of them; none that is -inf.
+
+    A look at the highest of each few rows spares most of the others the sorting: the ``limit``-th of these is no higher
+    than the ``limit``-th of all.
+    """
+    few = len(scores) // (_HEATS * limit)
+    least = -np.inf
+    if few > 1:
+        heats = scores[: len(scores) // few * few].reshape(few, -1).max(axis=0)
+        least = np.partition(heats, len(heats) - limit)[len(heats) - limit] - TIE
+    return np.flatnonzero(scores >= least if least > -np.inf else scores > -np.inf)
 
 
 def _heads(ordered: NDArray[np.float64], *, limit: int) -> NDArray[np.intp]:

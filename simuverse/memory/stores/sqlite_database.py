@@ -6,13 +6,13 @@ process or another; so there is one way in for both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 from weakref import WeakSet
 
@@ -44,7 +44,8 @@ _INSERT = f"""
         importance = excluded.importance, category = excluded.category, source = excluded.source,
         superseded = excluded.superseded, forgotten = excluded.forgotten, episode = excluded.episode,
         position = excluded.position, search_text = excluded.search_text,
-        record = excluded.record, vector = excluded.vector"""
+        record = excluded.record, vector = excluded.vector
+    RETURNING key"""
 
 _REWRITE = f"""
     UPDATE memories SET revision = {_REVISION}, created_at = :created_at, importance = :importance,
@@ -55,32 +56,63 @@ _REWRITE = f"""
 
 _RECORD = msgspec.json.Decoder(Memory)
 
-CACHED_RECORDS = 8_192
+CACHED_MEMORIES = 16_384
 """Memories that are kept decoded, about 20 MB: one turn's candidates are mostly the next one's."""
 
 
+class _Kept(NamedTuple):
+    """Args:
+    by_key: a memory and the file's version when it was read.
+    keys: of what is there, by owner and id.
+    """
+
+    by_key: dict[int, tuple[Memory, int]]
+    keys: dict[tuple[str, int], int]
+
+
 class DecodedRecords:
-    """Memories by their row's key, each as it was read last: one that is touched or merged takes no more room."""
+    """Memories by their row's key, as they were read or written last; immutable, so they may be handed out again.
+
+    One is good as long as the file has the version that it was read from: another one whenever somebody else has
+    written. What this connection itself changes, it has to say.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[str, Memory]] = {}
+        self._kept = _Kept({}, {})
         _all.add(self)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._kept.by_key)
 
-    def memory(self, key: int, record: str) -> Memory:
-        """The memory that the record holds; immutable, so it may be handed out again."""
-        everything = self._kept  # another thread may let go of it meanwhile
-        kept = everything.get(key)
-        if kept is None or kept[0] != record:
-            if kept is None and len(everything) >= CACHED_RECORDS:
-                del everything[next(iter(everything))]
-            kept = everything[key] = (record, _RECORD.decode(record))
-        return kept[1]
+    def known(self, keys: Iterable[int], version: int) -> dict[int, Memory]:
+        """Those that are as they were."""
+        found = zip(keys, map(self._kept.by_key.get, keys), strict=True)
+        return {key: one[0] for key, one in found if one is not None and one[1] == version}
+
+    def keep(self, key: int, memory: Memory, version: int) -> None:
+        """The oldest goes where the room ends."""
+        kept = self._kept  # another thread may let go of it meanwhile
+        if key not in kept.by_key and len(kept.by_key) >= CACHED_MEMORIES:
+            _drop(kept, next(iter(kept.by_key)))
+        kept.by_key[key] = memory, version
+        kept.keys[memory.owner, memory.id.int] = key
+
+    def changed(self, memories: Iterable[Memory]) -> None:
+        """These are no longer as they were."""
+        kept = self._kept
+        for memory in memories:
+            if (key := kept.keys.get((memory.owner, memory.id.int))) is not None:
+                _drop(kept, key)
 
     def let_go(self) -> None:
-        self._kept = {}
+        self._kept = _Kept({}, {})
+
+
+def _drop(kept: _Kept, key: int) -> None:
+    memory, _ = kept.by_key.pop(key)
+    place = memory.owner, memory.id.int
+    if kept.keys.get(place) == key:  # an owner who was erased and came back has other keys
+        del kept.keys[place]
 
 
 _all: WeakSet[DecodedRecords] = WeakSet()
@@ -143,8 +175,11 @@ class SQLiteDatabase:
         with self._writing():
             self._advance(owner_id)
             before = self._by_id(owner_id, [entry.memory.id for entry in entries]).values()
-            self._connection.executemany(_INSERT, rows)
+            keys = [key for row in rows for (key,) in self._connection.execute(_INSERT, row).fetchall()]
             self._renew_contexts(owner_id, [*before, *map(_memory, entries)])
+            version = self._version()
+        for key, entry in zip(keys, entries, strict=True):
+            self._decoded.keep(key, entry.memory, version)
 
     def get(self, owner_id: int, ids: Sequence[UUID]) -> list[Memory]:
         with self._reading():
@@ -155,7 +190,7 @@ class SQLiteDatabase:
     def search_all(self, owner_id: int, requests: Sequence[SearchRequest]) -> list[list[Hit]]:
         with self._reading():
             found = self._index(owner_id).search_all(requests)
-            memories = self._by_key(list({hit.key for hits in found for hit in hits}))
+            memories = self._by_key({hit.key for hits in found for hit in hits})
         return [[Hit(memories[hit.key], *hit[1:]) for hit in hits] for hits in found]
 
     def recent(self, owner_id: int, limit: int, filter: MemoryFilter) -> list[Memory]:
@@ -188,7 +223,9 @@ class SQLiteDatabase:
     def touch(self, owner_id: int, ids: Sequence[UUID], at: datetime) -> None:
         with self._writing():
             self._require(owner_id)
-            for memory in self._by_id(owner_id, ids).values():
+            touched = self._by_id(owner_id, ids).values()
+            self._decoded.changed(touched)
+            for memory in touched:
                 # Nothing that is searched changes, so the revision stays and no array is read again.
                 self._connection.execute(
                     "UPDATE memories SET record = ? WHERE owner_id = ? AND id = ?",
@@ -205,6 +242,7 @@ class SQLiteDatabase:
                     raise ValueError(f"the summary of memory {entry.id} changed, so it needs a new vector")
             for entry, row in zip(entries, rows, strict=True):
                 self._connection.execute(_INSERT if isinstance(entry, Entry) else _REWRITE, row)
+            self._decoded.changed(before.values())
             self._renew_contexts(owner_id, [*before.values(), *map(_memory, entries)])
 
     def supersede(self, owner_id: int, old: UUID, *, by: UUID, at: datetime) -> None:
@@ -225,6 +263,7 @@ class SQLiteDatabase:
         with self._writing():
             self._advance(owner_id)
             found = self._by_id(owner_id, ids)
+            self._decoded.changed(found.values())
             self._connection.executemany(
                 "DELETE FROM memories WHERE owner_id = ? AND id = ?", [(owner_id, gone.bytes) for gone in found]
             )
@@ -263,7 +302,8 @@ class SQLiteDatabase:
         self._require(owner_id)
         self._connection.execute("UPDATE owners SET revision = revision + 1 WHERE owner_id = ?", (owner_id,))
 
-    def _rewrite(self, owner_id: int, memories: Iterable[Memory]) -> None:
+    def _rewrite(self, owner_id: int, memories: Sequence[Memory]) -> None:
+        self._decoded.changed(memories)
         self._connection.executemany(_REWRITE, (_columns(owner_id, memory) for memory in memories))
 
     def _renew_contexts(self, owner_id: int, changed: Iterable[Memory]) -> None:
@@ -328,8 +368,18 @@ class SQLiteDatabase:
         rows = self._select("record", "id", [wanted.bytes for wanted in ids], owner_id=owner_id)
         return {memory.id: memory for memory in (_RECORD.decode(record) for (record,) in rows)}
 
-    def _by_key(self, keys: Sequence[int]) -> dict[int, Memory]:
-        return {key: self._decoded.memory(key, record) for key, record in self._select("key, record", "key", keys)}
+    def _by_key(self, keys: Collection[int]) -> dict[int, Memory]:
+        """In a transaction that has read already, so that the version is that of what it sees."""
+        version = self._version()
+        memories = self._decoded.known(keys, version)
+        for key, record in self._select("key, record", "key", [key for key in keys if key not in memories]):
+            memories[key] = _RECORD.decode(record)
+            self._decoded.keep(key, memories[key], version)
+        return memories
+
+    def _version(self) -> int:
+        """Another number when another connection has written; of what a transaction sees once it has read."""
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def _select(
         self, columns: str, by: str, values: Sequence[object], *, owner_id: int | None = None
