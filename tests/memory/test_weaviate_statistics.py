@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simuverse.memory.keyword_index import KeywordIndex
-from simuverse.memory.stores.weaviate_statistics import WordStatistics
+from simuverse.memory.stores.weaviate_statistics import Words, WordStatistics
 
 WORDS = ("ball", "red", "kite", "rain", "song")
 DOCUMENTS = [WORDS[:length] * (1 + length % 2) for length in (1, 2, 3, 4, 5, 2, 1, 0)]
@@ -23,4 +23,4 @@ def test_counted_words_score_and_reach_what_an_index_of_them_does(query: tuple[s
     )
     assert counted.reach(query) == index.reach(query)
     expected = index.scores(query, size=len(DOCUMENTS)).tolist()
-    assert [*map(counted.scorer(query), map(" ".join, DOCUMENTS))] == pytest.approx(expected)
+    assert [*map(counted.scorer(query), map(Words.of, DOCUMENTS))] == pytest.approx(expected)

@@ -21,9 +21,16 @@ from simuverse.memory.stores.weaviate_episodes import KnownEpisodes
 from simuverse.memory.stores.weaviate_generations import live_prefix
 from simuverse.memory.stores.weaviate_layouts import Making, OwnerLayout, described, open_layout
 from simuverse.memory.stores.weaviate_names import PREFIX
-from simuverse.memory.stores.weaviate_objects import NothingAllowed, Stored, memory_of, server_filter
+from simuverse.memory.stores.weaviate_objects import (
+    SERVER_MAXIMUM,
+    NothingAllowed,
+    Stored,
+    memory_of,
+    server_filter,
+)
 from simuverse.memory.stores.weaviate_partition import Partition
-from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM, Searcher
+from simuverse.memory.stores.weaviate_records import FoundRecords, KeptRecords
+from simuverse.memory.stores.weaviate_search import Searcher
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_vectors import KnownVectors
 from simuverse.memory.stores.weaviate_writes import AT_ONCE, Writer
@@ -47,6 +54,7 @@ class WeaviateStore:
         self._making = making
         self._shared: dict[Partition, _Shared] = {}
         self._vectors = KnownVectors()
+        self._records = KeptRecords()
 
     @classmethod
     async def open(
@@ -104,7 +112,7 @@ class WeaviateStore:
         if not owner:
             raise ValueError("a collection needs an owner")
         partition = await self._layout.partition(owner)
-        shared = self._shared.setdefault(partition, _Shared(self._connection, partition, self._vectors))
+        shared = self._shared.setdefault(partition, _Shared(self._connection, partition, self._vectors, self._records))
         return WeaviateCollection(self._connection, partition, owner, shared, dimension=self._making.dimension)
 
     async def details(self) -> str:
@@ -129,8 +137,11 @@ class WeaviateStore:
 class _Shared:
     """What all handles of one collection have in common."""
 
-    def __init__(self, connection: Connection, partition: Partition, vectors: KnownVectors) -> None:
+    def __init__(
+        self, connection: Connection, partition: Partition, vectors: KnownVectors, records: KeptRecords
+    ) -> None:
         self.words = CountedWords(connection, partition)
+        self.records = FoundRecords(connection, partition, records)
         self.vectors = vectors
         self.episodes = KnownEpisodes()
         self.doubtful: set[UUID] = set()
@@ -148,7 +159,7 @@ class WeaviateCollection:
         self._owner = owner
         self._one_change_at_a_time = shared.one_change_at_a_time
         self._dimension = dimension
-        self._searcher = Searcher(connection, partition, shared.words, shared.vectors)
+        self._searcher = Searcher(connection, partition, shared.words, shared.vectors, shared.records)
         self._writer = Writer(
             connection, partition, shared.words, shared.vectors, shared.episodes, doubtful=shared.doubtful
         )

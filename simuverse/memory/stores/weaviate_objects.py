@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
@@ -18,7 +17,6 @@ import numpy as np
 
 from simuverse.errors import StoreCorrupt
 from simuverse.memory.analysis import query_terms, search_text
-from simuverse.memory.caches import until_erased
 from simuverse.memory.records import Memory, MemoryFilter
 from simuverse.memory.store import Entry, Vector
 from simuverse.memory.stores.owner_index import microseconds
@@ -35,8 +33,8 @@ STORED = ("record", "context_text")
 DOUBLINGS = range(-8, 9)
 """Few enough that no number of a vector leaves what 32 bits hold exactly."""
 
-KEPT = 5_000
-"""Records that are kept read, some 10 MB, as searches find many of the same memories again."""
+SERVER_MAXIMUM = 10_000
+"""Objects that a server gives at most for one query (QUERY_MAXIMUM_RESULTS)."""
 
 _RECORD = msgspec.json.Decoder(Memory)
 
@@ -110,21 +108,13 @@ class Stored:
         )
 
 
-@lru_cache(maxsize=KEPT)
-def _decoded(record: str) -> Memory:
-    return _RECORD.decode(record)
-
-
-until_erased(_decoded.cache_clear)
-
-
 def memory_of(found: Object[Any, Any]) -> Memory:
     """Raises:
     StoreCorrupt: it isn't a record of ours.
     """
     record = cast("Mapping[str, object]", found.properties).get("record")
     try:
-        return _decoded(str(record))
+        return _RECORD.decode(str(record))
     except (msgspec.MsgspecError, ValueError) as error:
         raise StoreCorrupt(
             f"object {found.uuid} on the Weaviate server isn't a memory that can be read: {error}"

@@ -18,15 +18,16 @@ from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
 from simuverse.memory.stores.ranking import TIE, best
 from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_objects import (
+    SERVER_MAXIMUM,
     STORED,
     NothingAllowed,
     Stored,
     Text,
     ids_filter,
-    memory_of,
     server_filter,
 )
 from simuverse.memory.stores.weaviate_partition import Partition
+from simuverse.memory.stores.weaviate_records import FoundRecords, Record
 from simuverse.memory.stores.weaviate_schema import VECTOR
 from simuverse.memory.stores.weaviate_statistics import CountedWords, WordStatistics
 from simuverse.memory.stores.weaviate_vectors import KnownVectors
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from weaviate.collections.classes.filters import FilterReturn
     from weaviate.collections.classes.internal import Object
 
-SERVER_MAXIMUM = 10_000
-"""Objects that a server gives at most for one query (QUERY_MAXIMUM_RESULTS)."""
-
 _MARGIN = {"by meaning": 4, "by words": 20}
 """Candidates fetched beyond a leg's depth, among which the ids decide where scores tie at its end. By words there are
 more, as the server's word counts are approximate."""
@@ -47,32 +45,35 @@ _MOST_TIED = 2_000
 """Candidates fetched at most for that, in about 0.1 s: of more memories that are alike the server leaves out some."""
 
 
-class _Candidate(NamedTuple):
-    """What one leg found.
+class _Found(NamedTuple):
+    """What both legs found, by ids as numbers, which are faster to compare than the client's and sort as their text.
 
     Args:
-        id: as a number, which is faster to compare than the client's own kind and sorts as its text does.
-        record: the object that it stands in, read only if it becomes a hit.
-        score: as the server gives it: the cosine, or its BM25.
-        tokens: of the text that was searched, as they are kept; empty in the semantic leg.
+        cosines, bm25: as the server gives them.
+        records: of all of these.
     """
 
-    id: int
-    record: Object[Any, Any]
-    score: float
-    tokens: str = ""
+    cosines: dict[int, float]
+    bm25: dict[int, float]
+    records: dict[int, Record]
 
 
 class Searcher:
     """Searches one collection."""
 
     def __init__(
-        self, connection: Connection, partition: Partition, words: CountedWords, vectors: KnownVectors
+        self,
+        connection: Connection,
+        partition: Partition,
+        words: CountedWords,
+        vectors: KnownVectors,
+        records: FoundRecords,
     ) -> None:
         self._connection = connection
         self._partition = partition
         self._words = words
         self._vectors = vectors
+        self._records = records
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         """Best first, ties by id.
@@ -87,20 +88,21 @@ class Searcher:
         alpha = {SearchType.KEYWORD: 0.0, SearchType.SEMANTIC: 1.0}.get(request.search_type, request.alpha)
         depth = min(max(OVER_FETCH, request.limit), SERVER_MAXIMUM)
         text: Text = "context_text" if request.in_context else "search_text"
-        statistics, semantic, keyword = await asyncio.gather(
+        vector, terms = request.vector if alpha > 0 else None, request.terms if alpha < 1 else ()
+        statistics, found = await asyncio.gather(
             self._statistics(text, request.terms if alpha < 1 else None),
-            self._semantic(request.vector if alpha > 0 else None, filters, depth),
-            self._keyword(request.terms if alpha < 1 else (), text, filters, depth),
+            self._found(vector, terms, text, filters, depth),
         )
-        cosines = {one.id: one.score for one in semantic}
-        score = None if statistics is None else statistics.scorer(request.terms)
-        bm25 = {one.id: one.score if score is None else score(one.tokens) for one in keyword}
+        cosines, bm25, records = found
+        if statistics is not None:
+            score = statistics.scorer(terms)
+            # 0 where it changed between the two searches.
+            bm25 = {one: exact for one in bm25 if (exact := score(records[one].words(text)))}
         semantic_leg, keyword_leg = _leg(cosines, depth), _leg(bm25, depth)
         fusion = relative_score_fusion(
             semantic=semantic_leg, keyword=keyword_leg, alpha=alpha, order=int, limit=request.limit
         )
-        records = {one.id: one.record for one in (*keyword, *semantic)}
-        memories = {fused.id: memory_of(records[fused.id]) for fused in fusion}
+        memories = {fused.id: records[fused.id].memory for fused in fusion}
         if request.vector is not None:
             found_by_words = [memory for memory in memories.values() if memory.id.int not in cosines]
             cosines |= await self._cosines(request.vector, found_by_words)
@@ -129,12 +131,30 @@ class Searcher:
         except StoreUnavailable:
             return None
 
-    async def _semantic(self, vector: Vector | None, filters: FilterReturn | None, depth: int) -> list[_Candidate]:
+    async def _found(
+        self, vector: Vector | None, terms: Sequence[str], text: Text, filters: FilterReturn | None, depth: int
+    ) -> _Found:
+        fields = self._records.fields
+        while True:
+            semantic, keyword = await asyncio.gather(
+                self._semantic(vector, filters, depth, fields), self._keyword(terms, text, filters, depth, fields)
+            )
+            records = await self._records.read([*keyword, *semantic], fields=fields)
+            if records is not None:
+                return _Found(
+                    cosines={one.uuid.int: _cosine(one) for one in semantic},
+                    bm25={one.uuid.int: _score(one) for one in keyword},
+                    records=records,
+                )
+            fields = STORED
+
+    async def _semantic(
+        self, vector: Vector | None, filters: FilterReturn | None, depth: int, fields: Sequence[str]
+    ) -> list[Object[Any, Any]]:
         if vector is None:
             return []
-        fetch = partial(self._nearest, vector.tolist(), filters)
-        objects = await self._through_ties(fetch, _cosine, depth, margin=_MARGIN["by meaning"])
-        return [_Candidate(one.uuid.int, one, _cosine(one)) for one in objects]
+        fetch = partial(self._nearest, vector.tolist(), filters, fields)
+        return await self._through_ties(fetch, _cosine, depth, margin=_MARGIN["by meaning"])
 
     async def _cosines(self, vector: Vector, memories: Sequence[Memory]) -> dict[int, float]:
         """Of what only the keyword leg found: of vectors that are known here, or else fetched."""
@@ -160,6 +180,7 @@ class Searcher:
         self,
         vector: Sequence[float],
         filters: FilterReturn | None,
+        fields: Sequence[str],
         client: WeaviateAsyncClient,
         limit: int,
     ) -> list[Object[Any, Any]]:
@@ -170,19 +191,19 @@ class Searcher:
             target_vector=VECTOR,
             limit=limit,
             filters=filters,
-            return_metadata=MetadataQuery(distance=True),
-            return_properties=["record"],
+            return_metadata=MetadataQuery(distance=True, last_update_time=True),
+            return_properties=list(fields) or False,
         )
         return list(found.objects)
 
     async def _keyword(
-        self, terms: Sequence[str], text: Text, filters: FilterReturn | None, depth: int
-    ) -> list[_Candidate]:
+        self, terms: Sequence[str], text: Text, filters: FilterReturn | None, depth: int, fields: Sequence[str]
+    ) -> list[Object[Any, Any]]:
         if not terms:
             return []
         from weaviate.classes.query import MetadataQuery
 
-        query, metadata = " ".join(terms), MetadataQuery(score=True)
+        query, metadata = " ".join(terms), MetadataQuery(score=True, last_update_time=True)
 
         async def fetch(client: WeaviateAsyncClient, limit: int) -> list[Object[Any, Any]]:
             found = await self._partition.on(client).query.bm25(
@@ -191,15 +212,11 @@ class Searcher:
                 limit=limit,
                 filters=filters,
                 return_metadata=metadata,
-                return_properties=["record", text],
+                return_properties=list(fields) or False,
             )
             return list(found.objects)
 
-        def score(found: Object[Any, Any]) -> float:
-            return _finite(found.metadata.score)
-
-        objects = await self._through_ties(fetch, score, depth, margin=_MARGIN["by words"])
-        return [_Candidate(one.uuid.int, one, score(one), str(one.properties[text])) for one in objects]
+        return await self._through_ties(fetch, _score, depth, margin=_MARGIN["by words"])
 
     async def _through_ties(
         self,
@@ -234,6 +251,10 @@ def _finite(value: float | None) -> float:
     if value is None or not isfinite(value):
         raise StoreUnavailable(f"the Weaviate server gave a score of {value}; its index may be damaged: restart it.")
     return value
+
+
+def _score(found: Object[Any, Any]) -> float:
+    return _finite(found.metadata.score)
 
 
 def _cosine(found: Object[Any, Any]) -> float:

@@ -11,14 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from math import fsum, log1p
+from sys import intern
 from typing import TYPE_CHECKING
 
-from simuverse.memory.caches import until_erased
 from simuverse.memory.keyword_index import K1, B
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_objects import KEPT, Stored, Text
+from simuverse.memory.stores.weaviate_objects import Stored, Text
 from simuverse.memory.stores.weaviate_partition import Partition
 
 if TYPE_CHECKING:
@@ -43,6 +42,19 @@ class _Totals:
     with_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Of a document: how many tokens it has, and how often each occurs."""
+
+    count: int
+    frequencies: Mapping[str, int]
+
+    @classmethod
+    def of(cls, tokens: Sequence[str]) -> Words:
+        # Thousands are kept, of much the same tokens.
+        return cls(len(tokens), Counter(map(intern, tokens)))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordStatistics:
     """Of one collection, for the terms of one query; formulas as in :mod:`simuverse.memory.keyword_index`.
@@ -57,17 +69,17 @@ class WordStatistics:
     average: float
     containing: Mapping[str, int]
 
-    def scorer(self, terms: Sequence[str]) -> Callable[[str], float]:
-        """What gives the BM25 of a document, its tokens joined by single spaces, which counts in the statistics."""
-        weights = [(term, self._idf(term) * times) for term, times in Counter(terms).items()]
+    def scorer(self, terms: Sequence[str]) -> Callable[[Words], float]:
+        """What gives the BM25 of a document which counts in the statistics."""
+        weights = {term: self._idf(term) * times for term, times in Counter(terms).items()}
 
-        def score(document: str) -> float:
-            tokens, frequencies = _frequencies(document)
-            length = K1 * (1 - B + B * tokens / self.average) if self.average else 0.0
+        def score(document: Words) -> float:
+            frequencies = document.frequencies
+            length = K1 * (1 - B + B * document.count / self.average) if self.average else 0.0
             total = 0.0
-            for term, weight in weights:
-                if frequency := frequencies.get(term):
-                    total += weight * frequency / (frequency + length)
+            for term in filter(frequencies.__contains__, weights):
+                frequency = frequencies[term]
+                total += weights[term] * frequency / (frequency + length)
             return total
 
         return score
@@ -80,16 +92,6 @@ class WordStatistics:
     def _idf(self, term: str) -> float:
         containing = self.containing[term]
         return log1p((self.size - containing + 0.5) / (containing + 0.5))
-
-
-@lru_cache(maxsize=KEPT)
-def _frequencies(document: str) -> tuple[int, Mapping[str, int]]:
-    """How many tokens it has, and how often each occurs."""
-    tokens = document.split()
-    return len(tokens), Counter(tokens)
-
-
-until_erased(_frequencies.cache_clear)
 
 
 class CountedWords:

@@ -22,9 +22,8 @@ from simuverse.memory.store import CONTEXT, Entry
 from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_contexts import Area, Place, areas, context_texts, places_after
 from simuverse.memory.stores.weaviate_episodes import FRESH, KnownEpisodes
-from simuverse.memory.stores.weaviate_objects import STORED, Stored, ids_filter, memory_of
+from simuverse.memory.stores.weaviate_objects import SERVER_MAXIMUM, STORED, Stored, ids_filter, memory_of
 from simuverse.memory.stores.weaviate_partition import Partition
-from simuverse.memory.stores.weaviate_search import SERVER_MAXIMUM
 from simuverse.memory.stores.weaviate_sending import Sender
 from simuverse.memory.stores.weaviate_statistics import CountedWords
 from simuverse.memory.stores.weaviate_vectors import KnownVectors

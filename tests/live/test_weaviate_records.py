@@ -1,0 +1,126 @@
+"""Searches that a server is asked for less for, as most of what they find is known: they find the same."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simuverse.memory.analysis import query_terms
+from simuverse.memory.records import Hit, SearchType
+from simuverse.memory.store import MemoryCollection, SearchRequest
+from simuverse.memory.stores import weaviate_records
+from simuverse.memory.stores.weaviate import WeaviateStore
+from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_objects import STORED
+from simuverse.memory.stores.weaviate_records import FoundRecords
+from tests.contracts.memory_reference import DIMENSION, START, entry, vector
+from tests.contracts.memory_store import EMBEDDER
+from tests.live.test_weaviate_store import PATIENT, prefix_for
+
+if TYPE_CHECKING:
+    from weaviate.collections.classes.internal import Object
+
+pytestmark = pytest.mark.live
+
+BELLS = [entry(f"The bell rang {'again ' * number}.", number) for number in range(12)]
+REQUESTS = [
+    SearchRequest(search_type=SearchType.HYBRID, terms=query_terms("bell rang"), vector=vector(1), in_context=context)
+    for context in (False, True)
+]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """What searches ask for, in turn; all that is read is kept, however new it is."""
+    asked: list[Sequence[str]] = []
+    read = FoundRecords.read
+
+    async def noted(
+        records: FoundRecords, found: Sequence[Object[Any, Any]], *, fields: Sequence[str]
+    ) -> dict[int, weaviate_records.Record] | None:
+        asked.append(fields)
+        return await read(records, found, fields=fields)
+
+    monkeypatch.setattr(FoundRecords, "read", noted)
+    monkeypatch.setattr(weaviate_records, "RESTED", timedelta(0))
+    return asked
+
+
+@pytest.fixture
+async def programs(weaviate_address: Address, tmp_path: Path) -> AsyncIterator[Sequence[MemoryCollection]]:
+    """Two, with the same memories."""
+    stores = [
+        await WeaviateStore.open(
+            [weaviate_address],
+            embedder_name=EMBEDDER,
+            dimension=DIMENSION,
+            deadline=PATIENT,
+            prefix=prefix_for(tmp_path),
+        )
+        for _ in range(2)
+    ]
+    collections = [await store.collection("Jade") for store in stores]
+    await collections[1].add(BELLS)
+    yield collections
+    await stores[0].erase("Jade")
+    for store in stores:
+        await store.aclose()
+
+
+async def found(collection: MemoryCollection) -> list[list[Hit]]:
+    return [await collection.search(request) for request in REQUESTS]
+
+
+async def test_what_another_program_changed_is_found_as_it_is_now(
+    programs: Sequence[MemoryCollection], asked: list[Sequence[str]]
+) -> None:
+    here, there = programs
+    ids = [one.memory.id for one in BELLS]
+    first = await found(here)
+    assert await found(here) == first
+    assert asked == [STORED, STORED, (), ()]
+    moved = replace(BELLS[0].memory, importance=9)
+    await there.update([moved])
+    await there.touch(ids[1:2], START + timedelta(days=1))
+    await there.forget(ids[2:3], START + timedelta(days=1))
+    asked.clear()
+    hits = {hit.memory.id: hit.memory for hit in (await found(here))[0]}
+    assert asked == [(), ()]
+    assert hits[ids[0]] == moved
+    assert hits[ids[1]].last_accessed_at == START + timedelta(days=1)
+    assert hits.keys() == {*ids} - {ids[2]}
+
+
+async def test_most_of_what_is_found_being_unknown_all_of_it_is_asked_for_at_once_the_next_time(
+    programs: Sequence[MemoryCollection], asked: list[Sequence[str]]
+) -> None:
+    here, there = programs
+    first = await found(here)
+    await there.touch([one.memory.id for one in BELLS[:4]], START + timedelta(days=1))
+    asked.clear()
+    changed = await found(here)
+    assert asked == [(), STORED]
+    assert [[hit.memory.id for hit in hits] for hits in changed] == [[hit.memory.id for hit in hits] for hits in first]
+
+
+async def test_what_is_found_by_no_id_is_found_all_the_same(
+    programs: Sequence[MemoryCollection], asked: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a killed server has lost that index."""
+    here, there = programs
+    await found(here)
+    await there.touch([BELLS[0].memory.id], START + timedelta(days=1))
+
+    async def nothing(records: FoundRecords, ids: Sequence[int]) -> list[object]:
+        return []
+
+    monkeypatch.setattr(FoundRecords, "_fetched", nothing)
+    asked.clear()
+    hits = (await found(here))[0]
+    assert asked == [(), STORED, ()]
+    assert {hit.memory.id for hit in hits} == {one.memory.id for one in BELLS}
