@@ -4,15 +4,15 @@ PURE. Signals are stretched to 0..1 over the memories weighed for one query (min
 that they can be added up; what keeps words from misleading where they were hardly found at all is absolute. The weights
 are round numbers, the same for all data:
 
-- *words* 1: each word of the query by the nearest word of the memory, rare ones counting more; where the embedder has
+- *words* 1.5: each word of the query by the nearest word of the memory, rare ones counting more; where the embedder has
   no table of words, BM25 of the memory alone.
-- *words around* 1: the same over the memory and the two before it in its episode. An answer seldom repeats the words of
-  the question it answers, so what led to it weighs as much.
-- *context* 1.5: BM25 of the memory read together with those two: words as they are written, rare in all that was ever
-  kept and not only in what was found. More than the rest, as it is trusted only where words were found at all.
-- *meaning* 1: the cosine.
+- *context* 1.5: BM25 of the memory read together with the two before it in its episode: words as they are written, rare
+  in all that was ever kept and not only in what was found.
+- *meaning* 1.5: the cosine. These three are as many ways to see one thing, and no embedder is trusted more than another.
+- *words around* 1: as *words*, over the memory and the two before it. An answer seldom repeats the words of the question
+  it answers, but what led to it is less than what it says itself.
 - *meaning around* 0.5: the cosine and half of both neighbours': what is talked about, which a short line may not show.
-- *speaker* 0.35: where the query names someone who said some of what was found, so much of all of these counts for what
+- *speaker* 0.3: where the query names someone who said some of what was found, so much of all of these counts for what
   they said themselves alone. A share and not a sum: a name alone tells little, but what they tell of themselves most.
 - *followed by* 0.2 and *best in episode* 0.2: what the memory after it, and the best of its episode, are worth by the
   signals above: contiguity, lent once, and much less than a memory's own, as what is asked for is often scattered. An
@@ -56,12 +56,12 @@ class RelevanceWeights:
             with a ``ramp_least`` of 1 words always count in full.
     """
 
-    words: float = 1.0
+    words: float = 1.5
     words_around: float = 1.0
     context: float = 1.5
-    meaning: float = 1.0
+    meaning: float = 1.5
     meaning_around: float = 0.5
-    speaker: float = 0.35
+    speaker: float = 0.3
     followed_by: float = 0.2
     best_in_episode: float = 0.2
     time: float = 0.1
