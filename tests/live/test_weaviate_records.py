@@ -16,7 +16,7 @@ from simuverse.memory.store import MemoryCollection, SearchRequest
 from simuverse.memory.stores import weaviate_records
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
-from simuverse.memory.stores.weaviate_objects import STORED
+from simuverse.memory.stores.weaviate_objects import STORED, Text
 from simuverse.memory.stores.weaviate_records import FoundRecords
 from tests.contracts.memory_reference import DIMENSION, START, entry, vector
 from tests.contracts.memory_store import EMBEDDER
@@ -41,10 +41,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     read = FoundRecords.read
 
     async def noted(
-        records: FoundRecords, found: Sequence[Object[Any, Any]], *, fields: Sequence[str]
+        records: FoundRecords, found: Sequence[Object[Any, Any]], *, text: Text, fields: Sequence[str]
     ) -> dict[int, weaviate_records.Record] | None:
         asked.append(fields)
-        return await read(records, found, fields=fields)
+        return await read(records, found, text=text, fields=fields)
 
     monkeypatch.setattr(FoundRecords, "read", noted)
     monkeypatch.setattr(weaviate_records, "RESTED", timedelta(0))
@@ -83,7 +83,10 @@ async def test_what_another_program_changed_is_found_as_it_is_now(
     ids = [one.memory.id for one in BELLS]
     first = await found(here)
     assert await found(here) == first
-    assert asked == [STORED, STORED, (), ()]
+    # The second time they ask as much, as all was unknown before, and learn that it is no more.
+    assert asked == [("record",), STORED, ("record",), STORED]
+    assert await found(here) == first
+    assert asked[4:] == [(), ()]
     moved = replace(BELLS[0].memory, importance=9)
     await there.update([moved])
     await there.touch(ids[1:2], START + timedelta(days=1))
@@ -100,11 +103,13 @@ async def test_most_of_what_is_found_being_unknown_all_of_it_is_asked_for_at_onc
     programs: Sequence[MemoryCollection], asked: list[Sequence[str]]
 ) -> None:
     here, there = programs
-    first = await found(here)
+    first = [await found(here) for _ in range(2)][1]
     await there.touch([one.memory.id for one in BELLS[:4]], START + timedelta(days=1))
     asked.clear()
     changed = await found(here)
-    assert asked == [(), STORED]
+    assert asked == [(), ()]
+    await found(here)
+    assert asked[2:] == [("record",), ()]
     assert [[hit.memory.id for hit in hits] for hits in changed] == [[hit.memory.id for hit in hits] for hits in first]
 
 
@@ -113,7 +118,8 @@ async def test_what_is_found_by_no_id_is_found_all_the_same(
 ) -> None:
     """As where a killed server has lost that index."""
     here, there = programs
-    await found(here)
+    for _ in range(2):
+        await found(here)
     await there.touch([BELLS[0].memory.id], START + timedelta(days=1))
 
     async def nothing(records: FoundRecords, ids: Sequence[int]) -> list[object]:
@@ -122,5 +128,5 @@ async def test_what_is_found_by_no_id_is_found_all_the_same(
     monkeypatch.setattr(FoundRecords, "_fetched", nothing)
     asked.clear()
     hits = (await found(here))[0]
-    assert asked == [(), STORED, ()]
+    assert asked == [(), ("record",), (), STORED]
     assert {hit.memory.id for hit in hits} == {one.memory.id for one in BELLS}

@@ -65,3 +65,6 @@ def test_the_words_of_a_record_are_those_of_the_memory_alone_and_in_its_context(
     assert alone.frequencies["kite"] == 2
     assert one.words("search_text") is alone
     assert dict(one.words("context_text").frequencies) == {"kite": 1, "bell": 1}
+    assert one.tells("context_text")
+    assert replace(one, context_text=None).tells("search_text")
+    assert not replace(one, context_text=None).tells("context_text")

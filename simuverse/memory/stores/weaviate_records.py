@@ -7,7 +7,7 @@ So what was read of an object that has been at rest since is what it holds still
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
     from weaviate.collections.classes.internal import Object
 
+FIELDS: Mapping[Text, Sequence[str]] = {"search_text": ("record",), "context_text": STORED}
+"""Properties in which a record and the words of that text stand."""
+
 MOST = 20_000
 """Kept for a whole store, those used last: some 60 MB."""
 
@@ -41,25 +44,33 @@ _TOO_MANY = 4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
-    """What an object held when it was written at ``changed``, by the server's clock."""
+    """What an object held when it was written at ``changed``, by the server's clock.
+
+    Args:
+        context_text: None where it wasn't asked for.
+    """
 
     memory: Memory
-    context_text: str
+    context_text: str | None
     changed: datetime | None
     _words: dict[Text, Words] = field(default_factory=dict[Text, Words], compare=False, repr=False)
 
     @classmethod
-    def of(cls, found: Object[Any, Any]) -> Record:
+    def of(cls, found: Object[Any, Any], fields: Sequence[str]) -> Record:
         return cls(
             memory=memory_of(found),
-            context_text=str(found.properties.get("context_text") or ""),
+            context_text=str(found.properties.get("context_text") or "") if "context_text" in fields else None,
             changed=found.metadata.last_update_time,
         )
 
+    def tells(self, text: Text) -> bool:
+        return text == "search_text" or self.context_text is not None
+
     def words(self, text: Text) -> Words:
+        """None at all of what it doesn't tell."""
         words = self._words.get(text)
         if words is None:
-            tokens = memory_tokens(self.memory) if text == "search_text" else self.context_text.split()
+            tokens = memory_tokens(self.memory) if text == "search_text" else (self.context_text or "").split()
             words = self._words[text] = Words.of(tokens)
         return words
 
@@ -119,38 +130,43 @@ class FoundRecords:
         self._partition = partition
         self._place = str(partition)
         self._kept = kept
-        self._mostly_known = False
+        self._mostly_known: set[Text] = set()
 
-    @property
-    def fields(self) -> Sequence[str]:
-        """Properties that a search had best ask for: none where what it finds is mostly known here."""
-        return () if self._mostly_known and len(self._kept) else STORED
+    def fields(self, text: Text) -> Sequence[str]:
+        """Properties that a search of a text had best ask for: none where what it finds is mostly known here."""
+        return () if text in self._mostly_known and len(self._kept) else FIELDS[text]
 
-    async def read(self, found: Sequence[Object[Any, Any]], *, fields: Sequence[str]) -> dict[int, Record] | None:
+    async def read(
+        self, found: Sequence[Object[Any, Any]], *, text: Text, fields: Sequence[str]
+    ) -> dict[int, Record] | None:
         """By the numbers of their ids; None where one isn't as it was when it was found, or is found by no id, so that
-        the search has to be made again with all :data:`STORED`.
+        the search has to be made again with all :data:`FIELDS`.
 
         Args:
             found: with the times of their last change.
-            fields: what was asked for of each, some of :data:`STORED`.
+            text: what was searched.
+            fields: what was asked for of each: all or none.
         """
         records: dict[int, Record] = {}
         unknown: dict[int, Object[Any, Any]] = {}
         for one in found:
             number = one.uuid.int
             record = self._kept.get(self._place, number, one.metadata.last_update_time)
-            if record is None:
+            if record is None or not record.tells(text):
                 unknown[number] = one
             else:
                 records[number] = record
-        self._mostly_known = _TOO_MANY * len(unknown) <= len(records) + len(unknown)
+        if _TOO_MANY * len(unknown) <= len(records) + len(unknown):
+            self._mostly_known.add(text)
+        else:
+            self._mostly_known.discard(text)
         if not unknown:
             return records
         for number in unknown.keys() & records.keys():
             # It changed between the two searches that found it.
             del records[number]
         for one in [*unknown.values()] if fields else await self._fetched([*unknown]):
-            number, record = one.uuid.int, Record.of(one)
+            number, record = one.uuid.int, Record.of(one, fields or STORED)
             self._kept.put(self._place, number, record)
             if record.changed == unknown[number].metadata.last_update_time:
                 records[number] = record

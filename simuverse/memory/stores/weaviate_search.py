@@ -27,7 +27,7 @@ from simuverse.memory.stores.weaviate_objects import (
     server_filter,
 )
 from simuverse.memory.stores.weaviate_partition import Partition
-from simuverse.memory.stores.weaviate_records import FoundRecords, Record
+from simuverse.memory.stores.weaviate_records import FIELDS, FoundRecords, Record
 from simuverse.memory.stores.weaviate_schema import VECTOR
 from simuverse.memory.stores.weaviate_statistics import CountedWords, WordStatistics
 from simuverse.memory.stores.weaviate_vectors import KnownVectors
@@ -134,19 +134,19 @@ class Searcher:
     async def _found(
         self, vector: Vector | None, terms: Sequence[str], text: Text, filters: FilterReturn | None, depth: int
     ) -> _Found:
-        fields = self._records.fields
+        fields = self._records.fields(text)
         while True:
             semantic, keyword = await asyncio.gather(
                 self._semantic(vector, filters, depth, fields), self._keyword(terms, text, filters, depth, fields)
             )
-            records = await self._records.read([*keyword, *semantic], fields=fields)
+            records = await self._records.read([*keyword, *semantic], text=text, fields=fields)
             if records is not None:
                 return _Found(
                     cosines={one.uuid.int: _cosine(one) for one in semantic},
                     bm25={one.uuid.int: _score(one) for one in keyword},
                     records=records,
                 )
-            fields = STORED
+            fields = FIELDS[text]
 
     async def _semantic(
         self, vector: Vector | None, filters: FilterReturn | None, depth: int, fields: Sequence[str]
