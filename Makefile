@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8050
 BIN := .venv/bin
 
-.PHONY: demo test check unit format bench peers screenshot clean
+.PHONY: demo test check unit format bench bench-server peers screenshot clean
 .DEFAULT_GOAL := demo
 
 .venv/installed: pyproject.toml constraints.txt
@@ -30,22 +30,40 @@ unit: .venv/installed
 
 test: check unit
 
-# An hour or more. WEAVIATE=weaviate:http://localhost:8080 measures that server beside SQLite, DATA=DIR dialogues of
-# your own beside the program's.
+# An hour and a half, every figure in the docs. DATA=DIR takes dialogues of your own beside the program's.
+# WEAVIATE=weaviate:http://localhost:8080, an empty server, measures that too, in another half hour; SERVER=4711 is its
+# process, whose memory is read.
 DIALOGUES = $(if $(DATA),--data $(DATA))
-bench: .venv/installed .venv-peers/installed
-	$(BIN)/simuverse bench latency
-	$(BIN)/simuverse bench recall $(DIALOGUES) --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/recall.json
-	$(BIN)/simuverse bench silence $(DIALOGUES) --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/silence.json
-	$(BIN)/simuverse bench changes
-	$(BIN)/simuverse bench time
-	$(BIN)/simuverse bench hygiene
-	$(BIN)/simuverse bench depth --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/depth.json
-	$(BIN)/simuverse bench importance --json | $(BIN)/python -m benchmarks.stamp benchmarks/results/importance.json
-	$(BIN)/python -m benchmarks.embedders $(DIALOGUES) --json benchmarks/results/embedders.json
+STAMP = $(BIN)/python -m benchmarks.stamp
+bench: SHELL := /bin/bash
+bench: .SHELLFLAGS := -o pipefail -c
+bench: .venv/installed .venv-peers/installed .venv-embedders/installed
+	$(BIN)/simuverse bench latency | $(STAMP) --text benchmarks/results/latency.json
+	$(BIN)/simuverse bench recall $(DIALOGUES) --json | $(STAMP) benchmarks/results/recall.json
+	$(BIN)/simuverse bench recall $(DIALOGUES) --ablate | $(STAMP) --text benchmarks/results/ablation.json
+	$(BIN)/simuverse bench silence $(DIALOGUES) --json | $(STAMP) benchmarks/results/silence.json
+	$(BIN)/simuverse bench changes | $(STAMP) --text benchmarks/results/changes.json
+	$(BIN)/simuverse bench time | $(STAMP) --text benchmarks/results/time.json
+	$(BIN)/simuverse bench hygiene --soak 10000 | $(STAMP) --text benchmarks/results/hygiene.json
+	$(BIN)/simuverse bench depth --json | $(STAMP) benchmarks/results/depth.json
+	$(BIN)/simuverse bench importance --json | $(STAMP) benchmarks/results/importance.json
+	.venv-embedders/bin/python -m benchmarks.embedders $(DIALOGUES) --json benchmarks/results/embedders.json
 	$(BIN)/python -m benchmarks.start --json benchmarks/results/start.json
 	$(BIN)/python -m benchmarks.growth --json benchmarks/results/growth.json $(if $(WEAVIATE),--weaviate $(WEAVIATE))
 	$(BIN)/python -m benchmarks.peers.run --json benchmarks/results/peers.json
+	$(BIN)/python -m benchmarks.care --json benchmarks/results/care.json $(if $(WEAVIATE),--weaviate $(WEAVIATE))
+	$(if $(WEAVIATE),$(MAKE) bench-server)
+	$(BIN)/python -m benchmarks.report
+
+bench-server: SHELL := /bin/bash
+bench-server: .SHELLFLAGS := -o pipefail -c
+bench-server: .venv/installed
+	$(if $(WEAVIATE),,$(error WEAVIATE=weaviate:http://localhost:8080 names the server))
+	$(BIN)/simuverse bench latency --store sqlite --store $(WEAVIATE) | $(STAMP) --text benchmarks/results/server.json
+	$(BIN)/simuverse bench agents --store '$(WEAVIATE)?layout=tenants' $(if $(SERVER),--server $(SERVER)) \
+		| $(STAMP) --text benchmarks/results/tenants.json
+	$(BIN)/simuverse bench agents --store '$(WEAVIATE)?layout=collections' $(if $(SERVER),--server $(SERVER)) \
+		| $(STAMP) --text benchmarks/results/collections.json
 	$(BIN)/python -m benchmarks.report
 
 .venv-peers/installed: benchmarks/peers/requirements.txt benchmarks/peers/constraints.txt
@@ -57,6 +75,13 @@ bench: .venv/installed .venv-peers/installed
 # What people would use instead, in an environment of their own: half a gigabyte.
 peers: .venv-peers/installed
 
+# Sentence embedders beside the project: seven gigabytes, nearly all of them torch's.
+.venv-embedders/installed: pyproject.toml constraints.txt benchmarks/embedders.txt
+	$(PYTHON) -m venv .venv-embedders
+	.venv-embedders/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --requirement benchmarks/embedders.txt --editable .
+	touch $@
+
 screenshot: .venv/installed
 	$(BIN)/python docs/screenshot.py
 
@@ -65,4 +90,4 @@ format: .venv/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .venv-peers .venv-embedders .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -1,4 +1,4 @@
-"""Puts what was measured into ``docs/performance.md``: each table between two comments that name it.
+"""Puts what was measured into the pages of ``docs/``: each table between two comments that name it.
 
     python -m benchmarks.report
 
@@ -16,23 +16,22 @@ from typing import Any
 from benchmarks.peers.run import table as peers_table
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def main() -> None:
-    text = PAGE.read_text()
-    for name, table in TABLES.items():
+    for name, (page, table) in TABLES.items():
         file = RESULTS / f"{name}.json"
         if file.exists():
             measured = json.loads(file.read_text())
-            text = _replaced(text, name, f"{_where(measured)}\n\n{table(measured)}")
-    PAGE.write_text(text)
+            text = (DOCS / page).read_text()
+            (DOCS / page).write_text(_replaced(text, name, f"{_where(measured)}\n\n{table(measured)}"))
 
 
 def _replaced(text: str, name: str, table: str) -> str:
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     if start not in text or end not in text:
-        raise SystemExit(f"{PAGE} has no {start} … {end}")
+        raise SystemExit(f"the page of {name} has no {start} … {end}")
     return re.sub(f"{start}.*?{end}", lambda _: f"{start}\n{table}\n{end}", text, flags=re.DOTALL)
 
 
@@ -151,16 +150,42 @@ def _embedders(measured: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-TABLES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "peers": peers_table,
-    "start": _start,
-    "growth": _growth,
-    "depth": _depth,
-    "importance": _importance,
-    "recall": _recall,
-    "silence": _silence,
-    "embedders": _embedders,
+def _care(measured: Mapping[str, Any]) -> str:
+    commands = [*measured["measured"][0]["seconds"]]
+    heads = " | ".join(f"`{command}`" for command in commands)
+    lines = [f"| seconds | memories | {heads} |", f"|---|--:|{'--:|' * len(commands)}"]
+    for one in measured["measured"]:
+        taken = " | ".join(f"{one['seconds'][command]:.0f}" for command in commands)
+        lines.append(f"| {one['store']} | {one['memories']:,} | {taken} |")
+    return "\n".join(lines)
+
+
+def _text(measured: Mapping[str, Any]) -> str:
+    """What a command printed, as it is."""
+    lines = [line.rstrip() for line in measured["text"].strip("\n").splitlines()]
+    return "\n".join(["```text", *lines, "```"])
+
+
+TABLES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+    "peers": ("performance.md", peers_table),
+    "latency": ("performance.md", _text),
+    "start": ("performance.md", _start),
+    "growth": ("performance.md", _growth),
+    "depth": ("performance.md", _depth),
+    "importance": ("performance.md", _importance),
+    "recall": ("performance.md", _recall),
+    "ablation": ("performance.md", _text),
+    "silence": ("performance.md", _silence),
+    "embedders": ("performance.md", _embedders),
+    "changes": ("performance.md", _text),
+    "time": ("performance.md", _text),
+    "hygiene": ("trust.md", _text),
+    "care": ("care.md", _care),
+    "server": ("weaviate.md", _text),
+    "collections": ("weaviate.md", _text),
+    "tenants": ("weaviate.md", _text),
 }
+"""Each table's page, and how it is made of what was measured."""
 
 
 if __name__ == "__main__":

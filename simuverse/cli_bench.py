@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from simuverse.bench.ablation import FULL, ablations
+from simuverse.bench.ablation import FULL, measure_ablation
 from simuverse.bench.agents import AGENTS, MEMORIES, AgentsBench, agents_table, measure_agents
 from simuverse.bench.changes import ChangesBench, measure_changes
 from simuverse.bench.dialogues import Dialogue, invented, load_dialogues
@@ -145,8 +145,8 @@ def recall(
 
     async def measure() -> RecallBench:
         async with opened_parts(settings) as (opened, embedding):
-            wanted = ablations() if ablate else None
-            return await measure_recall(sources, opened, embedding, settings=wanted, on_progress=tell)
+            measured = measure_ablation if ablate else measure_recall
+            return await measured(sources, opened, embedding, on_progress=tell)
 
     measured = asyncio.run(measure())
     if json:

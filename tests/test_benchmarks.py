@@ -107,15 +107,26 @@ def test_a_table_is_put_between_the_comments_that_name_it() -> None:
 
 
 def test_every_table_of_the_page_has_its_place() -> None:
-    text = report.PAGE.read_text()
-    for name in report.TABLES:
+    for name, (page, _) in report.TABLES.items():
+        text = (report.DOCS / page).read_text()
         assert f"<!-- {name} -->" in text
         assert f"<!-- /{name} -->" in text
+
+
+def test_every_table_is_measured_by_make_bench() -> None:
+    recipe = (report.DOCS.parent / "Makefile").read_text()
+    assert {name for name in report.TABLES if f"benchmarks/results/{name}.json" not in recipe} == set()
+
+
+def test_what_a_command_printed_stands_as_it_is() -> None:
+    assert report._text({"text": "a  b \n\n 1\n"}) == "```text\na  b\n\n 1\n```"
 
 
 def test_what_is_kept_of_a_run_names_no_place_on_the_machine() -> None:
     kept = stamped({"store": "SQLite /home/ada/bench.db", "measured": [1]})
     assert (kept["store"], kept["measured"], kept["cores"]) == ("SQLite", [1], os.cpu_count())
     assert "store" not in stamped({"measured": []})
+    printed = "store 1: SQLite /tmp/x/bench.db\nstore 2: Weaviate 1.39.0 at http://10.0.0.7:8080, no key\n 5 ms"
+    assert stamped({"text": printed})["text"] == "store 1: SQLite\nstore 2: Weaviate 1.39.0, no key\n 5 ms"
     for file in (Path(benchmarks.__file__).parent / "results").glob("*.json"):
         assert not re.search(r'"[^"]*(?<![\w.])/\w+/', file.read_text()), file

@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
 from itertools import chain, pairwise
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
-from simuverse.memory.caches import until_erased
+from simuverse.memory.caches import let_go, until_erased
 from simuverse.memory.languages import LATIN, OTHER
 from simuverse.memory.records import Memory
 
@@ -92,6 +93,35 @@ _LETTERS = re.compile("[a-z]+")
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 
 _CLITICS = frozenset({"s", "t", "d", "m", "re", "ve", "ll"})
+
+
+class _Reading(NamedTuple):
+    stems: bool = True
+    stop_words: bool = True
+
+
+_reading = _Reading()
+
+
+@contextmanager
+def read_without(*, stems: bool = False, stop_words: bool = False) -> Generator[None]:
+    """For measuring what they add: text is read without stems, or without leaving out stop words.
+
+    Everything in this process is, and what was stored so isn't found otherwise.
+    """
+    global _reading  # noqa: PLW0603
+    before, _reading = _reading, _Reading(stems=not stems, stop_words=not stop_words)
+    _forget_readings()
+    try:
+        yield
+    finally:
+        _reading = before
+        _forget_readings()
+
+
+def _forget_readings() -> None:
+    let_go()
+    _stop_words.cache_clear()
 
 
 def tokens(text: str) -> list[str]:
@@ -343,7 +373,7 @@ def _other(run: str, script: str) -> list[str]:
     elif script in {"ARABIC", "HEBREW"}:
         word = _OPTIONAL_MARKS.sub("", word)
     language = _SCRIPT_LANGUAGE.get(script)
-    if not word or (language is not None and word in OTHER[language].stop):
+    if not word or (language is not None and _reading.stop_words and word in OTHER[language].stop):
         return []
     return [_stem(word, language) if language is not None else word[:MAX_TOKEN]]
 
@@ -359,13 +389,13 @@ def _fold(word: str) -> str:
 @cache
 def _stop_words(language: str) -> frozenset[str]:
     """As written and without accents; a word that only its accent tells from a stop word stays."""
-    stop = LATIN[language].stop
+    stop = LATIN[language].stop if _reading.stop_words else frozenset[str]()
     return stop | {_fold(word) for word in stop}
 
 
 def _stem(word: str, language: str) -> str:
     """A stemmer of its own for every word: they keep state, and threads share the cache above them."""
-    if len(word) > MAX_TOKEN:
+    if len(word) > MAX_TOKEN or not _reading.stems:
         return word[:MAX_TOKEN]
     return _stemmers()(language, _KEPT_BY_STEMMER).stemWord(word)[:MAX_TOKEN] or word
 

@@ -8,9 +8,9 @@ are round numbers, the same for all data:
   no table of words, BM25 of the memory alone.
 - *context* 1.5: BM25 of the memory read together with the two before it in its episode: words as they are written, rare
   in all that was ever kept and not only in what was found.
-- *meaning* 1.5: the cosine. These three are as many ways to see one thing, and no embedder is trusted more than another.
-- *words around* 1: as *words*, over the memory and the two before it. An answer seldom repeats the words of the question
-  it answers, but what led to it is less than what it says itself.
+- *meaning* 1.5: the cosine. These three are so many ways to see one thing, none of them above the others.
+- *words around* 1: as *words*, over the memory and the two before it. An answer seldom repeats the words of the
+  question that it answers, but what led to it tells less than what it says itself.
 - *meaning around* 0.5: the cosine and half of both neighbours': what is talked about, which a short line may not show.
 - *speaker* 0.3: where the query names someone who said some of what was found, so much of all of these counts for what
   they said themselves alone. A share and not a sum: a name alone tells little, but what they tell of themselves most.

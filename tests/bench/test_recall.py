@@ -4,9 +4,10 @@ from itertools import chain
 
 import pytest
 
-from simuverse.bench.ablation import FULL, ablations
+from simuverse.bench.ablation import FULL, ablations, measure_ablation
 from simuverse.bench.recall import SHIPPED, UNGATED, measure_recall
 from simuverse.errors import StoreError, UsageError
+from simuverse.memory.analysis import content_words, read_without, tokens
 from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.records import Memory
 from simuverse.memory.store import MemoryStore
@@ -114,3 +115,26 @@ def test_every_part_has_a_line_of_its_own_in_the_ablation() -> None:
     for name in ("words", "context", "meaning", "ramp", "importance", "recency", "near-duplicate cut"):
         assert f"no {name}" in settings
     assert "preset park" in settings
+
+
+async def test_what_writing_rests_on_is_left_out_when_it_is_written_too(
+    store: MemoryStore, embedder: HashingEmbedder
+) -> None:
+    talk = dialogue("keys", asks("Who is polishing candlesticks?", "2:2"))
+    measured = await measure_ablation({"own": [talk]}, store, embedder)
+    ways = [one.setting for one in measured.measured]
+    assert ways == [*ablations(), "no stems", "stop words kept", "no table of words", "no embedder"]
+    assert await store.owners() == []
+
+
+def test_text_is_read_without_stems_or_with_its_stop_words_for_as_long_as_it_is_measured() -> None:
+    text, russian = "The bells are ringing.", "Он не в лодке"
+    usual = tokens(text), content_words(text), tokens(russian)
+    with read_without(stems=True):
+        assert tokens(text) == ["bells", "ringing"]
+    with read_without(stop_words=True):
+        assert tokens(text) == ["the", "bell", "are", "ring"]
+        assert content_words(text) == ("the", "bells", "are", "ringing")
+        assert len(tokens(russian)) == 4
+    assert (tokens(text), content_words(text), tokens(russian)) == usual
+    assert usual[0] == ["bell", "ring"]
