@@ -173,12 +173,17 @@ def memory_tokens(memory: Memory) -> list[str]:
     They hold what a query of any one of its words would look for, however little that query tells of its language: in
     other languages than English the English stem as well, and each Chinese character alone beside the pairs.
     """
+    return search_text(memory).split()
+
+
+def search_text(memory: Memory) -> str:
+    """The string that stores index: :func:`memory_tokens` joined by single spaces."""
     speaker = memory.provenance.speaker or ""
-    return list(_indexed("\n".join((memory.summary, *memory.keywords, memory.critical_information, speaker))))
+    return _indexed("\n".join((memory.summary, *memory.keywords, memory.critical_information, speaker)))
 
 
 @lru_cache(maxsize=_CACHED_MEMORIES)
-def _indexed(text: str) -> tuple[str, ...]:
+def _indexed(text: str) -> str:
     words = _words(text)
     language = _language(words)
     found: list[str] = []
@@ -189,15 +194,10 @@ def _indexed(text: str) -> tuple[str, ...]:
             bare = (*_word_tokens(word, DEFAULT_LANGUAGE), *filter(_is_han, word))
             known = set(own)
             found.extend(token for token in bare if token not in known)
-    return tuple(found)
+    return " ".join(found)
 
 
 until_erased(_indexed.cache_clear)
-
-
-def search_text(memory: Memory) -> str:
-    """The string that stores index: :func:`memory_tokens` joined by single spaces."""
-    return " ".join(memory_tokens(memory))
 
 
 def matched_share(terms: Sequence[str], tokens: Collection[str]) -> float:

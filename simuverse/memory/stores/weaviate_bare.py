@@ -58,7 +58,7 @@ class BareCalls:
 
     @staticmethod
     def prepared(entries: Sequence[Entry]) -> list[DataObject[Any, None]]:
-        """As :meth:`add` takes them, made beforehand so that only the client is timed."""
+        """As :meth:`add` takes them."""
         memories = {entry.memory.id: entry.memory for entry in entries}
         texts = context_texts(memories, memories)
         return [Stored(entry=entry, context_text=texts[entry.memory.id]).as_object() for entry in entries]
