@@ -30,7 +30,7 @@ unit: .venv/installed
 
 test: check unit
 
-# An hour and a half, every figure in the docs. DATA=DIR takes dialogues of your own beside the program's.
+# Half an hour, every figure in the docs. DATA=DIR takes dialogues of your own beside the program's.
 # WEAVIATE=weaviate:http://localhost:8080, an empty server, measures that too, in another half hour; SERVER=4711 is its
 # process, whose memory is read.
 DIALOGUES = $(if $(DATA),--data $(DATA))
@@ -41,6 +41,7 @@ bench: .venv/installed .venv-peers/installed .venv-embedders/installed
 	$(BIN)/simuverse bench latency | $(STAMP) --text benchmarks/results/latency.json
 	$(BIN)/simuverse bench recall $(DIALOGUES) --json | $(STAMP) benchmarks/results/recall.json
 	$(BIN)/simuverse bench recall $(DIALOGUES) --ablate | $(STAMP) --text benchmarks/results/ablation.json
+	$(if $(DATA),$(BIN)/python -m benchmarks.held_out $(DIALOGUES) --json benchmarks/results/held_out.json)
 	$(BIN)/simuverse bench silence $(DIALOGUES) --json | $(STAMP) benchmarks/results/silence.json
 	$(BIN)/simuverse bench changes | $(STAMP) --text benchmarks/results/changes.json
 	$(BIN)/simuverse bench time | $(STAMP) --text benchmarks/results/time.json
@@ -49,21 +50,22 @@ bench: .venv/installed .venv-peers/installed .venv-embedders/installed
 	$(BIN)/simuverse bench importance --json | $(STAMP) benchmarks/results/importance.json
 	.venv-embedders/bin/python -m benchmarks.embedders $(DIALOGUES) --json benchmarks/results/embedders.json
 	$(BIN)/python -m benchmarks.start --json benchmarks/results/start.json
-	$(BIN)/python -m benchmarks.growth --json benchmarks/results/growth.json $(if $(WEAVIATE),--weaviate $(WEAVIATE))
+	$(BIN)/python -m benchmarks.growth --json benchmarks/results/growth.json $(if $(WEAVIATE),--weaviate '$(WEAVIATE)')
 	$(BIN)/python -m benchmarks.peers.run --json benchmarks/results/peers.json
-	$(BIN)/python -m benchmarks.care --json benchmarks/results/care.json $(if $(WEAVIATE),--weaviate $(WEAVIATE))
+	$(BIN)/python -m benchmarks.care --json benchmarks/results/care.json $(if $(WEAVIATE),--weaviate '$(WEAVIATE)')
 	$(if $(WEAVIATE),$(MAKE) bench-server)
 	$(BIN)/python -m benchmarks.report
 
+LAYOUT = $(WEAVIATE)$(if $(findstring ?,$(WEAVIATE)),&,?)layout=
 bench-server: SHELL := /bin/bash
 bench-server: .SHELLFLAGS := -o pipefail -c
 bench-server: .venv/installed
 	$(if $(WEAVIATE),,$(error WEAVIATE=weaviate:http://localhost:8080 names the server))
-	$(BIN)/simuverse bench latency --store sqlite --store $(WEAVIATE) | $(STAMP) --text benchmarks/results/server.json
-	$(BIN)/simuverse bench agents --store '$(WEAVIATE)?layout=tenants' $(if $(SERVER),--server $(SERVER)) \
-		| $(STAMP) --text benchmarks/results/tenants.json
-	$(BIN)/simuverse bench agents --store '$(WEAVIATE)?layout=collections' $(if $(SERVER),--server $(SERVER)) \
+	$(BIN)/simuverse bench latency --store sqlite --store '$(WEAVIATE)' | $(STAMP) --text benchmarks/results/server.json
+	$(BIN)/simuverse bench agents --store '$(LAYOUT)collections' $(if $(SERVER),--server $(SERVER)) \
 		| $(STAMP) --text benchmarks/results/collections.json
+	$(BIN)/simuverse bench agents --store '$(LAYOUT)tenants' $(if $(SERVER),--server $(SERVER)) \
+		| $(STAMP) --text benchmarks/results/tenants.json
 	$(BIN)/python -m benchmarks.report
 
 .venv-peers/installed: benchmarks/peers/requirements.txt benchmarks/peers/constraints.txt

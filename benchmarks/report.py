@@ -120,6 +120,12 @@ def _recall(measured: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _held_out(measured: Mapping[str, Any]) -> str:
+    lines = ["| weights | all, at 10 | multi-hop |", "|---|--:|--:|"]
+    lines += [f"| {name} | {one['all']:.1f} | {one['several']:.1f} |" for name, one in measured["held_out"].items()]
+    return "\n".join(lines)
+
+
 def _silence(measured: Mapping[str, Any]) -> str:
     lines = [
         "| questions | sure from | answers kept | own | foreign | far | area |",
@@ -175,6 +181,7 @@ TABLES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "importance": ("performance.md", _importance),
     "recall": ("performance.md", _recall),
     "ablation": ("performance.md", _text),
+    "held_out": ("performance.md", _held_out),
     "silence": ("performance.md", _silence),
     "embedders": ("performance.md", _embedders),
     "changes": ("performance.md", _text),

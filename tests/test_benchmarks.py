@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 import benchmarks
-from benchmarks import report
+from benchmarks import held_out, report
 from benchmarks.peers import simuverse_recall, worker
 from benchmarks.peers.embeddings_address import embeddings_address
 from benchmarks.peers.peer import PEERS, Place
 from benchmarks.plot import Line, plot
 from benchmarks.stamp import stamped
+from simuverse.bench.recall import Figures, Measured, Share
 from simuverse.memory.embedders.wordllama import WordLlamaEmbedder
 
 TEXTS = ["The kettle is blue.", "A goat ate the map.", "We rowed to the island."]
@@ -116,6 +117,22 @@ def test_every_table_of_the_page_has_its_place() -> None:
 def test_every_table_is_measured_by_make_bench() -> None:
     recipe = (report.DOCS.parent / "Makefile").read_text()
     assert {name for name in report.TABLES if f"benchmarks/results/{name}.json" not in recipe} == set()
+
+
+def test_weights_fitted_on_some_dialogues_are_read_off_on_the_others() -> None:
+    def of(setting: str, source: str, at_10: float) -> Measured:
+        mean = Share(mean=at_10, low=0, high=1)
+        figures = Figures(category="all", questions=10, at_5=mean, at_10=mean, at_20=mean, all_at_10=mean, mrr=mean)
+        return Measured(source=source, setting=setting, categories=(figures,), p50_ms=1, p95_ms=1)
+
+    shares = {"shipped": (0.5, 0.5, 0.5), "for a": (1.0, 0.0, 0.0), "for b": (0.0, 0.6, 0.2)}
+    measured = [
+        of(name, source, share) for name, row in shares.items() for source, share in zip("abc", row, strict=True)
+    ]
+    found = held_out.parted(measured)
+    # Fitted on c: shipped, 0.5 and 0.5; on b: its own, 0.0 and 0.2; on a: its own, 0.0 and 0.0.
+    assert found["fitted"].all == pytest.approx(100 * (0.5 + 0.1 + 0.0) / 3)
+    assert found["shipped"] == (pytest.approx(50), 0)
 
 
 def test_what_a_command_printed_stands_as_it_is() -> None:
