@@ -49,6 +49,7 @@ bench: .venv/installed .venv-peers/installed .venv-embedders/installed
 	$(BIN)/simuverse bench depth --json | $(STAMP) benchmarks/results/depth.json
 	$(BIN)/simuverse bench importance --json | $(STAMP) benchmarks/results/importance.json
 	.venv-embedders/bin/python -m benchmarks.embedders $(DIALOGUES) --json benchmarks/results/embedders.json
+	.venv-embedders/bin/python -m benchmarks.deep --json benchmarks/results/deep.json
 	$(BIN)/python -m benchmarks.start --json benchmarks/results/start.json
 	$(BIN)/python -m benchmarks.growth --json benchmarks/results/growth.json $(if $(WEAVIATE),--weaviate '$(WEAVIATE)')
 	$(BIN)/python -m benchmarks.peers.run --json benchmarks/results/peers.json

@@ -79,6 +79,11 @@ EMBEDDERS: dict[str, Callable[[], Awaitable[Embedder]]] = {
 """By the package that ships the weights."""
 
 
+def installed() -> list[str]:
+    """Of the packages of :data:`EMBEDDERS`."""
+    return [package for package in EMBEDDERS if find_spec(package.replace("-", "_")) is not None]
+
+
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--data", type=Path, help="folder of dialogues, as for `simuverse bench recall`")
@@ -87,8 +92,8 @@ def main() -> None:
     sources: dict[str, Sequence[Dialogue]] = {**invented()}
     if options.data:
         sources["data"] = load_dialogues(options.data)
-    missing = [package for package in EMBEDDERS if find_spec(package.replace("-", "_")) is None]
-    figures = [asyncio.run(_measured(package, sources)) for package in EMBEDDERS if package not in missing]
+    missing = [package for package in EMBEDDERS if package not in installed()]
+    figures = [asyncio.run(_measured(package, sources)) for package in installed()]
     if options.json:
         options.json.write_text(json.dumps({**machine(), "embedders": figures}, indent=1) + "\n")
     for one in figures:

@@ -156,6 +156,18 @@ def _embedders(measured: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _deep(measured: Mapping[str, Any]) -> str:
+    lines = [
+        f"| embedder, {measured['memories']:,} memories | question | at 5 | at 10 | as shipped |",
+        "|---|---|--:|--:|--:|",
+    ]
+    for one in measured["embedders"]:
+        for row in one["measured"]:
+            shares = " | ".join(f"{100 * row[name]:.0f}" for name in ("at_5", "at_10", "shipped"))
+            lines.append(f"| {one['name']} | {row['question']} | {shares} |")
+    return "\n".join(lines)
+
+
 def _care(measured: Mapping[str, Any]) -> str:
     commands = [*measured["measured"][0]["seconds"]]
     heads = " | ".join(f"`{command}`" for command in commands)
@@ -184,6 +196,7 @@ TABLES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "held_out": ("performance.md", _held_out),
     "silence": ("performance.md", _silence),
     "embedders": ("performance.md", _embedders),
+    "deep": ("performance.md", _deep),
     "changes": ("performance.md", _text),
     "time": ("performance.md", _text),
     "hygiene": ("trust.md", _text),
