@@ -10,13 +10,12 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, pairwise
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simuverse.memory.analysis import content_words
-from simuverse.memory.caches import until_erased
+from simuverse.memory.caches import emptied_when_erased
 from simuverse.memory.embedding import Vectors
 
 CACHED_WORDS = 20_000
@@ -45,7 +44,7 @@ class WordVectors(ABC):
         self._row_of: dict[str, int] = {}
         self._kept: Vectors = np.zeros((0, 0), dtype=np.float32)
         self._rows_of: dict[str, WordRows] = {}
-        _all.add(self)
+        emptied_when_erased(self)
 
     def let_go(self) -> None:
         """Of all words and texts."""
@@ -102,14 +101,3 @@ class WordVectors(ABC):
                 self._kept = np.concatenate([self._kept[:first], more]) if first else more
             self._kept[first:end] = vectors
             self._row_of.update(zip(new, range(first, end), strict=True))
-
-
-_all: WeakSet[WordVectors] = WeakSet()
-
-
-def _let_go() -> None:
-    for one in list(_all):
-        one.let_go()
-
-
-until_erased(_let_go)

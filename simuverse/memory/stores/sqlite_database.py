@@ -14,14 +14,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 from uuid import UUID
-from weakref import WeakSet
 
 import msgspec
 import numpy as np
 
 from simuverse.errors import StoreRefused
 from simuverse.memory.analysis import search_text
-from simuverse.memory.caches import until_erased
+from simuverse.memory.caches import emptied_when_erased
 from simuverse.memory.records import Hit, Memory, MemoryFilter
 from simuverse.memory.store import CONTEXT, Entry, SearchRequest
 from simuverse.memory.stores.owner_index import BETWEEN_TEXTS, IndexedMemory, OwnerIndex, microseconds
@@ -44,8 +43,7 @@ _INSERT = f"""
         importance = excluded.importance, category = excluded.category, source = excluded.source,
         superseded = excluded.superseded, forgotten = excluded.forgotten, episode = excluded.episode,
         position = excluded.position, search_text = excluded.search_text,
-        record = excluded.record, vector = excluded.vector
-    RETURNING key"""
+        record = excluded.record, vector = excluded.vector"""
 
 _REWRITE = f"""
     UPDATE memories SET revision = {_REVISION}, created_at = :created_at, importance = :importance,
@@ -79,7 +77,7 @@ class DecodedRecords:
 
     def __init__(self) -> None:
         self._kept = _Kept({}, {})
-        _all.add(self)
+        emptied_when_erased(self)
 
     def __len__(self) -> int:
         return len(self._kept.by_key)
@@ -113,17 +111,6 @@ def _drop(kept: _Kept, key: int) -> None:
     place = memory.owner, memory.id.int
     if kept.keys.get(place) == key:  # an owner who was erased and came back has other keys
         del kept.keys[place]
-
-
-_all: WeakSet[DecodedRecords] = WeakSet()
-
-
-def _let_go() -> None:
-    for one in list(_all):
-        one.let_go()
-
-
-until_erased(_let_go)
 
 
 class SQLiteDatabase:
@@ -175,7 +162,8 @@ class SQLiteDatabase:
         with self._writing():
             self._advance(owner_id)
             before = self._by_id(owner_id, [entry.memory.id for entry in entries]).values()
-            keys = [key for row in rows for (key,) in self._connection.execute(_INSERT, row).fetchall()]
+            written = (self._connection.execute(f"{_INSERT} RETURNING key", row) for row in rows)
+            keys = [key for one in written for (key,) in one.fetchall()]
             self._renew_contexts(owner_id, [*before, *map(_memory, entries)])
             version = self._version()
         for key, entry in zip(keys, entries, strict=True):

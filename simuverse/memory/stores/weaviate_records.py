@@ -13,10 +13,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
-from weakref import WeakSet
 
 from simuverse.memory.analysis import memory_tokens
-from simuverse.memory.caches import until_erased
+from simuverse.memory.caches import emptied_when_erased
 from simuverse.memory.clock import Clock, SystemClock
 from simuverse.memory.records import Memory
 from simuverse.memory.stores.weaviate_connection import Connection
@@ -83,7 +82,7 @@ class KeptRecords:
         self._most = most
         self._clock = clock or SystemClock()
         self._records: OrderedDict[tuple[str, int], Record] = OrderedDict()
-        _all.add(self)
+        emptied_when_erased(self)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -109,17 +108,6 @@ class KeptRecords:
 
     def let_go(self) -> None:
         self._records.clear()
-
-
-_all: WeakSet[KeptRecords] = WeakSet()
-
-
-def _let_go() -> None:
-    for one in list(_all):
-        one.let_go()
-
-
-until_erased(_let_go)
 
 
 class FoundRecords:
