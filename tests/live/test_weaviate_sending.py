@@ -22,12 +22,13 @@ from weaviate.retry import _Retry
 from simuverse.errors import StoreUnavailable
 from simuverse.memory.records import MemoryFilter, SearchType
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
-from simuverse.memory.stores import weaviate_sending
+from simuverse.memory.stores import weaviate_layouts, weaviate_sending
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
 from simuverse.memory.stores.weaviate_episodes import FRESH
 from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.memory.stores.weaviate_objects import Stored, ids_filter, vector_of
+from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_sending import Sender
 from simuverse.memory.stores.weaviate_writes import Writer
 from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
@@ -158,11 +159,11 @@ async def test_a_server_that_is_lost_between_a_batch_and_the_deletion_after_it_c
         collection = await store.collection("Jade")
         lost = iter([True])
 
-        async def settled(sender: Sender, client: WeaviateAsyncClient) -> None:
+        async def settled(sender: Sender, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID]) -> int:
             if next(lost, False):
                 server.kill()
                 await asyncio.to_thread(server.start)
-            await settle(sender, client)
+            return await settle(sender, client, looked_for=looked_for)
 
         monkeypatch.setattr(Sender, "settle", settled)
         await collection.add(entries)
@@ -204,22 +205,36 @@ async def test_a_server_that_is_lost_between_two_batches_costs_no_vector_of_the_
 
 
 @pytest.mark.parametrize("missed", [1, 2])
+@pytest.mark.parametrize("replicas", [1, 3])
 async def test_what_no_filter_finds_after_it_was_sent_is_written_anew(
-    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missed: int
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missed: int, replicas: int
 ) -> None:
+    """Of one node the deletion tells how many there are, and a search is made for which they are where some are
+    missing; of several a search is made in any case.
+    """
     entries = bells(3)
+
+    def held(name: str, tenant: str | None = None, **_: int) -> Partition:
+        return Partition(name, tenant, replicas=replicas)
+
+    monkeypatch.setattr(weaviate_layouts, "Partition", held)
     store = await WeaviateStore.open(
         [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
     )
     collection = await store.collection("Jade")
-    found = Sender._found
-    misses = iter([True] * missed)
+    found, settle = Sender._found, Sender.settle
+    misses, counts = iter([True] * missed), iter([True] * missed)
 
     async def all_but_one(sender: Sender, ids: Sequence[UUID]) -> set[UUID]:
         there = await found(sender, ids)
-        return there - {entries[1].memory.id} if next(misses, False) else there
+        return there - {entries[1].memory.id} if ids and next(misses, False) else there
+
+    async def one_less(sender: Sender, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID]) -> int:
+        assert bool(looked_for) is (replicas == 1)
+        return await settle(sender, client, looked_for=looked_for) - next(counts, False)
 
     monkeypatch.setattr(Sender, "_found", all_but_one)
+    monkeypatch.setattr(Sender, "settle", one_less)
     await collection.add(entries)
     async with own_client(weaviate_address) as client:
         bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
@@ -227,6 +242,41 @@ async def test_what_no_filter_finds_after_it_was_sent_is_written_anew(
     doublings = {UUID(int=one.uuid.int): vector_of(one)[1] for one in objects}
     assert doublings == {one.memory.id: missed if one is entries[1] else 0 for one in entries}
     await assert_whole(collection, entries)
+    await store.erase("Jade")
+    await store.aclose()
+
+
+async def test_a_change_that_the_server_fails_to_write_is_never_taken_for_made(
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deletion is answered without an error, and counts what failed."""
+    entries = bells(3)
+    prefix = prefix_for(tmp_path)
+    store = await WeaviateStore.open(
+        [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix, deadline=60.0
+    )
+    collection = await store.collection("Jade")
+    settle = Sender.settle
+    async with own_client(weaviate_address) as client:
+        config = client.collections.use(collection_name("Jade", prefix=prefix)).config
+
+        async def locked(sender: Sender, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID]) -> int:
+            await config.update_shards("READONLY")
+            return await settle(sender, client, looked_for=looked_for)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Sender, "settle", locked)
+            with pytest.raises(StoreUnavailable, match="couldn't write all of a change"):
+                await collection.add(entries)
+        await config.update_shards("READY")
+        await collection.add(entries)
+        await config.update_shards("READONLY")
+        with pytest.raises(StoreUnavailable, match="couldn't write all of a change"):
+            await collection.erase([entries[2].memory.id])
+        await config.update_shards("READY")
+        await assert_whole(collection, entries)
+        assert await collection.erase([entries[2].memory.id]) == 1
+        await assert_whole(collection, entries[:2])
     await store.erase("Jade")
     await store.aclose()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite, sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,9 +23,10 @@ def checked_vector(vector: NDArray[np.float32], *, dimension: int) -> Vector:
     array = np.asarray(vector, dtype=np.float32)
     if array.shape != (dimension,):
         raise BadVector(f"a vector of shape {array.shape}; this store's embedder makes vectors of {dimension} numbers")
-    if not np.isfinite(array).all():
+    wide = array.astype(np.float64)
+    length = sqrt(wide @ wide)
+    if not isfinite(length):
         raise BadVector("a vector holds NaN or infinity")
-    length = float(np.linalg.norm(array.astype(np.float64)))
     if length == 0:
         raise BadVector("a vector of zeros has no direction to compare")
     return array if abs(length - 1) <= _UNIT_TOLERANCE else np.asarray(array / length, dtype=np.float32)

@@ -85,7 +85,7 @@ def context_texts(memories: Mapping[UUID, Memory], wanted: Iterable[UUID]) -> di
         memories: the wanted ones, and all at the CONTEXT positions before each.
     """
     said: dict[tuple[str, int], list[str]] = {}
-    for one in sorted(memories, key=str):
+    for one in sorted(memories, key=int):
         memory = memories[one]
         if memory.episode and memory.forgotten_at is None:
             said.setdefault((memory.episode, memory.position), []).append(search_text(memory))

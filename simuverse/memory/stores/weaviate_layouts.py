@@ -141,7 +141,7 @@ class CollectionPerOwner:
                 )
             config = await made(self._connection, name, marks, replication=self._making.replication)
         check(config, marks, self._connection.address)
-        return Partition(name)
+        return Partition(name, replicas=config.replication_config.factor)
 
     async def owners(self) -> list[str]:
         marks = {name: Marks.read(config.description) for name, config in (await all_configs(self._connection)).items()}
@@ -192,7 +192,7 @@ class TenantPerOwner:
             if is_hashed(tenant):
                 await self._write_name(owner)
             await self._make(tenant)
-        return Partition(self._collection, tenant)
+        return Partition(self._collection, tenant, replicas=config.replication_config.factor)
 
     async def is_made(self) -> bool:
         """Whether the collection for all is there, be it without tenants."""

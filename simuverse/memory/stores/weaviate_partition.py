@@ -17,10 +17,12 @@ class Partition:
     """Args:
     collection: its name on the server.
     tenant: None: the collection is the owner's alone.
+    replicas: nodes that hold each memory.
     """
 
     collection: str
     tenant: str | None = None
+    replicas: int = field(default=1, compare=False)
     _handles: WeakKeyDictionary[WeaviateAsyncClient, CollectionAsync] = field(
         default_factory=WeakKeyDictionary[Any, Any], repr=False, compare=False
     )

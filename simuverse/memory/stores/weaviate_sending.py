@@ -32,7 +32,6 @@ from simuverse.memory.stores.weaviate_partition import Partition
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
     from weaviate.collections.classes.data import DataObject
-    from weaviate.collections.classes.filters import FilterReturn
     from weaviate.collections.classes.types import WeaviateField
 
 T = TypeVar("T")
@@ -45,6 +44,9 @@ BATCHES = 4
 
 UNDER_WAY = 2
 """Of those at once: while the server takes one, the client makes the next one ready."""
+
+LEAST = 10
+"""Objects for which a batch of their own is worth it, so that there is a next one."""
 
 CLIENT_PAUSE = 1.0
 """Seconds that the client waits, at least, before it sends a batch again by itself."""
@@ -132,15 +134,11 @@ class Sender:
         """
         wanted, by_place = list(ids), list(hidden)
         for start in range(0, len(wanted), _ERASED_AT_ONCE):
-            gone = ids_filter(wanted[start : start + _ERASED_AT_ONCE])
-
-            async def ask(client: WeaviateAsyncClient, gone: FilterReturn = gone) -> int:
-                return (await self._partition.on(client).data.delete_many(gone)).failed
-
-            attempt = _Timed(ask)
+            gone = wanted[start : start + _ERASED_AT_ONCE]
+            attempt = _Timed(partial(self._delete, ids=gone, dry_run=False))
             await self._connection.write(attempt)
             if not attempt.sure:
-                by_place += wanted[start : start + _ERASED_AT_ONCE]
+                by_place += gone
         for one in by_place:
 
             async def erase(client: WeaviateAsyncClient, one: UUID = one) -> bool:
@@ -169,19 +167,23 @@ class Sender:
 
     async def _settled(self, unfound: Sequence[UUID]) -> tuple[bool, set[UUID]]:
         """Whether the deletion was made once, and which of these a filter finds."""
-        attempt = _Timed(self.settle)
+        # Of several nodes, a deletion counts what any of them finds, a search what the one finds that is asked.
+        alone = self._partition.replicas == 1
+        attempt = _Timed(partial(self.settle, looked_for=unfound if alone else ()))
         # Both are waited for in any case, as a task must not outlast its caller.
-        settled, found = await asyncio.gather(
-            self._connection.write(attempt), self._found(unfound), return_exceptions=True
+        count, found = await asyncio.gather(
+            self._connection.write(attempt), self._found(() if alone else unfound), return_exceptions=True
         )
-        if settled is not None:
-            raise settled
+        if isinstance(count, BaseException):
+            raise count
         if not attempt.sure:
             # What was found of a server that may be lost by now tells nothing.
             return False, set()
         if isinstance(found, BaseException):
             raise found
-        return True, found
+        if not alone:
+            return True, found
+        return True, {*unfound} if count == len(unfound) else await self._found(unfound)
 
     async def _found(self, ids: Sequence[UUID]) -> set[UUID]:
         if not ids:
@@ -219,7 +221,8 @@ class Sender:
         Raises:
             StoreError: some of it wasn't stored, or nobody knows.
         """
-        size = ceil(len(objects) / ceil(len(objects) / AT_ONCE))
+        count = max(ceil(len(objects) / AT_ONCE), min(UNDER_WAY, len(objects) // LEAST))
+        size = ceil(len(objects) / count)
         waiting = iter([objects[start : start + size] for start in range(0, len(objects), size)])
         failed: dict[UUID, str] = {}
         sure = True
@@ -262,9 +265,27 @@ class Sender:
             return {UUID(str(one.uuid)): str(error) for one in objects}
         return {UUID(str(objects[number].uuid)): error.message for number, error in outcome.errors.items()}
 
-    async def settle(self, client: WeaviateAsyncClient) -> None:
-        """Has the vectors of the batches before it written to disk: a deletion that finds nothing is a change."""
-        await self._partition.on(client).data.delete_many(ids_filter([_NOBODY]), dry_run=True)
+    async def settle(self, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID] = ()) -> int:
+        """Has the vectors of the batches before it written to disk: a deletion that deletes nothing is a change.
+
+        Returns:
+            How many of ``looked_for`` a filter finds.
+        """
+        return await self._delete(client, ids=looked_for or [_NOBODY], dry_run=True)
+
+    async def _delete(self, client: WeaviateAsyncClient, *, ids: Sequence[UUID], dry_run: bool) -> int:
+        """How many of them a filter finds.
+
+        Raises:
+            StoreUnavailable: the server couldn't write to its disk.
+        """
+        outcome = await self._partition.on(client).data.delete_many(ids_filter(ids), dry_run=dry_run)
+        if outcome.failed:
+            raise StoreUnavailable(
+                f"{self._connection.description} couldn't write all of a change to its disk, and its log says why; it "
+                "may take no writes by now. Making the change again is harmless."
+            )
+        return outcome.matches
 
     def _never_sure(self) -> StoreUnavailable:
         return StoreUnavailable(

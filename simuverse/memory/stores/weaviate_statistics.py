@@ -168,9 +168,8 @@ class CountedWords:
                 tokens += len(new) - len(old)
                 with_tokens += bool(new) - bool(old)
                 there = {*new}
-                for term in there.symmetric_difference(old):
-                    if term in counted:
-                        counted[term] += 1 if term in there else -1
+                for term in there.symmetric_difference(old) & counted.keys():
+                    counted[term] += 1 if term in there else -1
             self._totals[text] = _Totals(size=size, tokens=tokens, with_tokens=with_tokens)
 
     async def _totals_of(self, text: Text) -> _Totals:
