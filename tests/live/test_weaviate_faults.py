@@ -296,6 +296,31 @@ async def test_a_silent_server_costs_the_deadline_then_nothing_and_is_found_agai
         await store.erase("Jade")
 
 
+async def test_several_silent_servers_cost_no_more_than_asking_them_once_and_are_found_again(
+    server: WeaviateServer, weaviate_binary: str, tmp_path: Path
+) -> None:
+    """Whoever asks meanwhile is told at the same time, and who asks afterwards at once."""
+    prefix = prefix_for(tmp_path)
+    with WeaviateServer.running(weaviate_binary, tmp_path) as other:
+        async with opened(other.address, prefix=prefix) as second:
+            await (await second.collection("Jade")).add([entry("The bell rang.")])
+        async with opened(server.address, other.address, prefix=prefix, deadline=SHORT) as store:
+            collection = await store.collection("Jade")
+            await collection.add([entry("The bell rang.")])
+            server.pause()
+            other.pause()
+            try:
+                assert max(await asyncio.gather(*(seconds_to_fail(collection) for _ in range(12)))) < 6 * SHORT
+                assert await seconds_to_fail(collection) < SHORT / 2
+                with pytest.raises(StoreUnavailable, match="asked again in the background"):
+                    await collection.add([entry("Never stored.", 99)])
+            finally:
+                server.go_on()
+                other.go_on()
+            assert await once_it_answers(collection) == 1
+            await store.erase("Jade")
+
+
 async def test_a_killed_server_is_found_again_with_all_that_it_had_stored(
     server: WeaviateServer, tmp_path: Path
 ) -> None:

@@ -227,7 +227,7 @@ async def test_what_no_filter_finds_after_it_was_sent_is_written_anew(
 
     async def all_but_one(sender: Sender, ids: Sequence[UUID]) -> set[UUID]:
         there = await found(sender, ids)
-        return there - {entries[1].memory.id} if ids and next(misses, False) else there
+        return there - {entries[1].memory.id} if bool(ids) and next(misses, False) else there
 
     async def one_less(sender: Sender, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID]) -> int:
         assert bool(looked_for) is (replicas == 1)

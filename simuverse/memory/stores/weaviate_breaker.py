@@ -53,7 +53,13 @@ class CircuitBreaker:
         if began != self._failures:
             return
         self._failures += 1
-        if self._failures >= THRESHOLD and self._probing is None:
+        if self._failures >= THRESHOLD:
+            self.open(error)
+
+    def open(self, error: StoreUnavailable) -> None:
+        """At once, as where all that could be asked was asked."""
+        self._last = error
+        if self._probing is None:
             self._probing = asyncio.create_task(self._until_it_answers())
 
     def succeeded(self) -> None:

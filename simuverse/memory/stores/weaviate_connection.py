@@ -31,6 +31,9 @@ PATIENCE = 20.0
 """Seconds for which several nodes are asked in turn to write. When the one that led them has died they need about ten
 to choose another; until then each holds a write, for longer than that, and takes it at once when asked again."""
 
+HEAD_START = 0.3
+"""Seconds that an address has before the next one is asked too: a server that lives answers in far less."""
+
 MINIMUM = (1, 30)
 """Of the server: the first whose keyword scores are those of :mod:`simuverse.memory.keyword_index`."""
 
@@ -46,6 +49,7 @@ class _Client:
 
     def __init__(self, client: WeaviateAsyncClient, address: Address) -> None:
         self.address = address
+        self.version = ""
         self._client = client
         self._users = 0
         self._retired = False
@@ -87,9 +91,8 @@ class Connection:
         self._deadline = deadline
         self._probed = probed
         self._client: _Client | None = None
-        self._version = ""
         self._closed = False
-        self._moving = asyncio.Lock()
+        self._moving: asyncio.Task[None] | None = None
         self._breaker = CircuitBreaker(self._connect_to_any, pauses=pauses)
 
     @classmethod
@@ -134,7 +137,8 @@ class Connection:
     @property
     def description(self) -> str:
         """Server, version and whether a key is used, for people."""
-        return f"Weaviate {self._version} at {self.address.url}, {'API key' if self._key else 'no key'}"
+        version = "" if self._client is None else self._client.version
+        return f"Weaviate {version} at {self.address.url}, {'API key' if self._key else 'no key'}"
 
     @property
     def address(self) -> Address:
@@ -169,6 +173,9 @@ class Connection:
             return
         self._closed = True
         await self._breaker.aclose()
+        if self._moving is not None:
+            self._moving.cancel()
+            await asyncio.gather(self._moving, return_exceptions=True)
         if self._client is not None:
             await self._client.retire()
 
@@ -203,11 +210,27 @@ class Connection:
         return await self._within(deadline, client, work)
 
     async def _moved_on_from(self, client: _Client) -> _Client:
-        async with self._moving:
-            if self._client is client:
-                await self._connect_to_any()
+        """Raises:
+        StoreError: no address answers, which all who ask for it meanwhile are told at once.
+        """
+        if self._client is client:
+            self._breaker.check()
+            if self._moving is None:
+                self._moving = asyncio.create_task(self._move())
+                self._moving.add_done_callback(_seen)
+            # Others wait for it too, so it goes on if this caller doesn't.
+            await asyncio.shield(self._moving)
         assert self._client is not None
         return self._client
+
+    async def _move(self) -> None:
+        try:
+            await self._connect_to_any()
+        except StoreUnavailable as error:
+            self._breaker.open(error)
+            raise
+        finally:
+            self._moving = None
 
     async def _within(self, deadline: float, client: _Client, work: Work[T]) -> T:
         with outside_errors(client.address, with_key=self._key is not None):
@@ -215,36 +238,54 @@ class Connection:
                 return await work(bare)
 
     async def _connect_to_any(self) -> None:
-        """The one in use is tried last, as it is the one that failed."""
-        start = 0 if self._client is None else self._addresses.index(self._client.address) + 1
-        first: StoreError | None = None
-        for address in (*self._addresses[start:], *self._addresses[:start]):
-            try:
-                client, version = await self._connected(address)
-            except StoreError as error:
-                first = first or error
-                continue
-            before, self._client, self._version = self._client, client, version
-            if before is not None:
-                await before.retire()
-            return
-        assert first is not None
-        raise first
+        """To the first that answers. The one in use is asked last, as it is the one that failed.
 
-    async def _connected(self, address: Address) -> tuple[_Client, str]:
-        """A client that both ports answered."""
+        Raises:
+            StoreError: none does within twice the deadline and :data:`HEAD_START` for each; that of the first.
+        """
+        start = 0 if self._client is None else self._addresses.index(self._client.address) + 1
+        asked = [
+            asyncio.create_task(self._connected(address, after=number * HEAD_START))
+            for number, address in enumerate((*self._addresses[start:], *self._addresses[:start]))
+        ]
+        try:
+            waiting = {*asked}
+            while waiting and not any(map(_answered, asked)):
+                _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in asked:
+                one.cancel()
+            outcomes = await asyncio.gather(*asked, return_exceptions=True)
+            unused = [one for one in outcomes if isinstance(one, _Client)]
+            if unused:
+                before, self._client = self._client, unused.pop(0)
+                unused += [] if before is None else [before]
+            for client in unused:
+                await client.retire()
+        faults = [one for one in outcomes if isinstance(one, BaseException)]
+        if len(faults) == len(asked):
+            raise faults[0]
+
+    async def _connected(self, address: Address, *, after: float) -> _Client:
+        """One that both ports answered.
+
+        Args:
+            after: seconds to wait before.
+        """
+        await asyncio.sleep(after)
         client = _Client(self._new_client(address), address)
         try:
+            loop = asyncio.get_running_loop()
             # A busy machine may need longer for the first handshake than for a query.
-            deadline = 2 * self._deadline
-            await self._within(deadline, client, lambda bare: bare.connect())
-            version = await self._within(deadline, client, _version)
-            _check_version(version, address)
-            await self._ask_by_grpc(client, deadline)
+            end = loop.time() + 2 * self._deadline
+            await self._within(2 * self._deadline, client, lambda bare: bare.connect())
+            client.version = await self._within(end - loop.time(), client, _version)
+            _check_version(client.version, address)
+            await self._ask_by_grpc(client, end - loop.time())
         except BaseException:
             await client.retire()
             raise
-        return client, version
+        return client
 
     async def _ask_by_grpc(self, client: _Client, deadline: float) -> None:
         """Raises:
@@ -287,6 +328,16 @@ class Connection:
             # Its own checks ask a package index for newer versions.
             skip_init_checks=True,
         )
+
+
+def _seen(moving: asyncio.Task[None]) -> None:
+    """Its failure is known, though every caller may be gone by now."""
+    if not moving.cancelled():
+        moving.exception()
+
+
+def _answered(asked: asyncio.Task[_Client]) -> bool:
+    return asked.done() and not asked.cancelled() and asked.exception() is None
 
 
 async def _version(client: WeaviateAsyncClient) -> str:
