@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from simuverse import __version__, parts, wiring
 from simuverse.agents.chat import ChatRequest, Purpose, conversation
 from simuverse.config import Settings
-from simuverse.errors import ModelReplyUnusable, SimuverseError
+from simuverse.errors import ModelReplyUnusable, SettingsError, SimuverseError
 from simuverse.memory.embedding import Embedder
 
 EXTRAS = {
@@ -126,7 +126,8 @@ async def _store(settings: Settings, embedder: Embedder) -> AsyncIterator[Findin
         finally:
             await store.aclose()
     except SimuverseError as error:
-        yield _bad("store", settings.store, error)
+        named = parts.shown(settings.store) if isinstance(error, SettingsError) else settings.store
+        yield _bad("store", named, error)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

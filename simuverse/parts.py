@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from math import inf
 from pathlib import Path
@@ -263,8 +264,15 @@ def store_path(name: str) -> Path | None:
     if name == IN_MEMORY:
         return None
     if kind != "sqlite" or not where:
-        raise SettingsError(f"{name!r} is not a store. Stores: sqlite:FILE, memory:, {WEAVIATE}http://localhost:8080")
+        raise SettingsError(
+            f"{shown(name)!r} is not a store. Stores: sqlite:FILE, memory:, {WEAVIATE}http://localhost:8080"
+        )
     return Path(where).expanduser()
+
+
+def shown(name: str) -> str:
+    """A store's name, right or wrong, without the parts that a key may have been written into."""
+    return re.sub(r".*(?:@|%40)|[?#].*", "...", name, flags=re.DOTALL)
 
 
 def is_on_server(name: str) -> bool:

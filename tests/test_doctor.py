@@ -65,6 +65,23 @@ async def test_what_cannot_be_had_is_told_with_its_cure_and_the_rest_is_still_ex
     assert [name for name, finding in found.items() if not finding.ok] == [part, *same]
 
 
+@pytest.mark.parametrize(
+    "store",
+    [
+        "weaviate:http://localhost:8080?api_key=sEcret",
+        "weaviate:sEcret@localhost:8080",
+        "weaviate:http://user:sE/cr?et@localhost",
+        "http://sEcret@localhost:8080",
+        "http://localhost:8080?api_key=sEcret",
+    ],
+)
+async def test_a_key_in_a_store_s_name_is_refused_and_not_repeated(store: str) -> None:
+    found = (await findings(replace(FAST, store=store)))["store"]
+    assert (found.ok, found.exit_code) == (False, 2)
+    assert "sE" not in found.what + found.cure
+    assert "cr" not in found.what
+
+
 async def test_a_model_that_answers_says_so_and_one_that_does_not_says_what_to_do() -> None:
     async with fake_server() as server:
         settings = replace(

@@ -20,6 +20,7 @@ MOST_REPLICAS = 99
 """Far more than anyone has nodes; what is above is a slip."""
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OPTION_NAME = re.compile(r"[a-z_]+")
 _CLOUD = (".weaviate.cloud", ".weaviate.network")
 _EXAMPLE = "http://localhost:8080?grpc_port=50051"
 
@@ -61,20 +62,17 @@ class Address:
         before it, port 443.
 
         Raises:
-            SettingsError: it isn't such an address.
+            SettingsError: it isn't such an address. No part of it that could be a key is quoted.
         """
+        _refuse_user_info(url)
         try:
             parts = urlsplit(url)
             host, port = parts.hostname, parts.port
-        except ValueError as error:
-            raise SettingsError(f"a Weaviate address can't be read: {error}. Write it like {_EXAMPLE}") from error
-        if parts.username is not None or parts.password is not None:
-            raise SettingsError(
-                "a Weaviate address must not hold a name or key, as addresses are shown and recorded: "
-                "set WEAVIATE_API_KEY instead"
-            )
+        except ValueError:
+            raise SettingsError(f"a Weaviate address can't be read. Write it like {_EXAMPLE}") from None
         if parts.scheme not in ("http", "https") or not host or parts.path.strip("/") or parts.fragment:
-            raise SettingsError(f"{url!r} is not the address of a Weaviate server. Write it like {_EXAMPLE}")
+            bare = re.split("[?#]", url)[0]
+            raise SettingsError(f"{bare!r} is not the address of a Weaviate server. Write it like {_EXAMPLE}")
         secure = parts.scheme == "https"
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         grpc_host = options.pop("grpc_host", "") or (f"grpc-{host}" if host.endswith(_CLOUD) else host)
@@ -83,13 +81,16 @@ class Address:
             HTTPS_PORT if apart else GRPC_PORT
         )
         if options:
+            named = [name for name, value in options.items() if value and _OPTION_NAME.fullmatch(name)]
             raise SettingsError(
-                f"unknown option {', '.join(options)} in {url!r}. Options: grpc_host, grpc_port, layout, replication"
+                f"unknown option{' ' if named else ''}{', '.join(named)} in a Weaviate address. Options: grpc_host, "
+                "grpc_port, layout, replication; a key is set as WEAVIATE_API_KEY"
             )
         port = port or (HTTPS_PORT if secure else HTTP_PORT)
         if (host, port) == (grpc_host, grpc_port):
             raise SettingsError(
-                f"{url!r} has one port for both; REST and gRPC are two: give the other with ?grpc_port="
+                f"{_bracketed(host)}:{port} is one port for both; REST and gRPC are two: give the other with "
+                "?grpc_port="
             )
         return cls(host=host, port=port, grpc_host=grpc_host, grpc_port=grpc_port, secure=secure)
 
@@ -117,6 +118,7 @@ class StoreAddress:
         Raises:
             SettingsError: it can't be read so, or two addresses disagree.
         """
+        _refuse_user_info(text)
         common: dict[str, str] = {}
         urls: list[str] = []
         for url in text.split(","):
@@ -147,6 +149,15 @@ def parse_headers(text: str) -> dict[str, str]:
             )
         headers[name] = value
     return headers
+
+
+def _refuse_user_info(text: str) -> None:
+    """Of any form, an encoded one included."""
+    if "@" in text or "%40" in text:
+        raise SettingsError(
+            "a Weaviate address must not hold a name or key, as addresses are shown and recorded: "
+            "set WEAVIATE_API_KEY instead"
+        )
 
 
 def _parted(url: str) -> tuple[str, dict[str, str]]:
