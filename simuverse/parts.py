@@ -201,7 +201,7 @@ async def open_store(
                 deadline=deadline or DEADLINE,
                 embedder_name=embedder.name,
                 dimension=embedder.dimension,
-                key=_revealed(settings.weaviate_api_key) if settings else None,
+                key=_weaviate_key(settings) if settings else None,
                 headers=_headers(settings) if settings else None,
             )
         from simuverse.memory.stores.sqlite import SQLiteStore
@@ -228,7 +228,7 @@ async def open_kept(
         return await WeaviateKept.open(
             name,
             StoreAddress.parse(name.removeprefix(WEAVIATE)),
-            key=_revealed(settings.weaviate_api_key),
+            key=_weaviate_key(settings),
             headers=_headers(settings),
             new=new,
         )
@@ -278,6 +278,13 @@ def shown(name: str) -> str:
 def is_on_server(name: str) -> bool:
     """Whether a store's name is a server's address, or several, rather than a file."""
     return name.startswith(WEAVIATE)
+
+
+def _weaviate_key(settings: Settings) -> str | None:
+    from simuverse.memory.stores.weaviate_address import parse_key
+
+    with placed(settings, "weaviate_api_key"):
+        return parse_key(_revealed(settings.weaviate_api_key))
 
 
 def _headers(settings: Settings) -> Mapping[str, str]:

@@ -67,6 +67,10 @@ def test_a_wrong_name_or_number_is_told_with_what_is_allowed(words: tuple[str, .
         ("seed = 1\nsubconscious_model = 'gpt'\n", "settings.toml, line 2: 'gpt' is not a model"),
         ("embedder = 'word2vec'\n", "settings.toml, line 1: 'word2vec' is not an embedder"),
         ("store = 'postgres://x'\n", "settings.toml, line 1: 'postgres://x' is not a store"),
+        (
+            'store = "weaviate:http://127.0.0.1:9"\nweaviate_api_key = "a\\tb"\n',
+            "settings.toml, line 2: WEAVIATE_API_KEY holds a line break",
+        ),
         ("store = 'weaviate:nowhere'\n", "settings.toml, line 1: 'nowhere' is not the address of a Weaviate server"),
         ("scenario = 'market'\n", "settings.toml, line 1: There is no scenario market"),
         ("zone = 'Mars/Olympus'\n", "settings.toml, line 1: "),
@@ -100,6 +104,28 @@ def test_a_broken_scenario_is_told_with_its_line(text: str, told: str, here: Her
 def test_a_wrong_variable_is_named(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIMUVERSE_CONCURRENCY", "many")
     assert "SIMUVERSE_CONCURRENCY: concurrency is 'many'; it takes a whole number" in refused(here)
+
+
+@pytest.mark.parametrize("key", ["sEcret-a\nsEcret-b", "sEcret-schlüssel"])
+@pytest.mark.parametrize(
+    ("variable", "words"),
+    [
+        ("WEAVIATE_API_KEY", ("--store", "weaviate:http://127.0.0.1:9")),
+        ("OPENAI_API_KEY", ("--model", "openai:gpt-4o-mini")),
+        ("OPENAI_API_KEY", ("--embedder", "openai:text-embedding-3-small")),
+        ("ANTHROPIC_API_KEY", ("--model", "anthropic:claude-x")),
+    ],
+)
+def test_a_key_that_can_t_be_sent_is_told_by_its_variable_and_never_shown(
+    variable: str, words: tuple[str, ...], key: str, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, key)
+    told = refused(here, "--embedder", "hashing", *words)
+    examined = here("doctor", "--embedder", "hashing", *words)
+    assert examined.code == 2
+    for text in (told, examined.text):
+        assert variable in text
+        assert "sEcr" not in text
 
 
 @pytest.mark.parametrize(

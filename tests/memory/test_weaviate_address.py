@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simuverse.errors import SettingsError
-from simuverse.memory.stores.weaviate_address import Address, Layout, StoreAddress, parse_headers
+from simuverse.memory.stores.weaviate_address import Address, Layout, StoreAddress, parse_headers, parse_key
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,18 @@ def test_a_key_in_an_address_is_refused_and_not_repeated(typed: str) -> None:
             parse(typed)
         assert "sEcr" not in str(caught.value)
         assert "key@" not in str(caught.value)
+
+
+def test_a_key_is_taken_without_the_blanks_around_it() -> None:
+    assert parse_key(" sEcret key\n") == "sEcret key"
+    assert parse_key(None) is parse_key(" \n") is None
+
+
+@pytest.mark.parametrize("key", ["sEcret-a\nsEcret-b", "sEcret\tb", "sEcret-schlüssel", "sEcret\0", "sEcret\udcff"])
+def test_a_key_that_can_t_be_sent_is_refused_and_not_repeated(key: str) -> None:
+    with pytest.raises(SettingsError, match="WEAVIATE_API_KEY holds a line break, an accented letter") as caught:
+        parse_key(key)
+    assert "sEcr" not in str(caught.value)
 
 
 def test_headers_are_read_as_they_are_written() -> None:

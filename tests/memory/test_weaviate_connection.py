@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from simuverse.errors import MissingExtra, StoreError
+from simuverse.errors import MissingExtra, SettingsError, StoreError
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
 from tests.fakes.http_server import fake_server, json_answer
@@ -54,6 +54,17 @@ async def test_headers_and_key_are_sent_and_the_key_isn_t_told(key: str | None) 
     for request in fake.received:
         assert request.headers["x-proxy-pass"] == "village"
         assert request.headers.get("authorization") == (None if key is None else f"Bearer {key}")
+    assert "sEcret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["sEcret-a\nsEcret-b", "sEcret-schlüssel"])
+async def test_a_key_that_can_t_be_sent_is_refused_before_anything_is_asked(key: str) -> None:
+    async with fake_server() as fake:
+        with pytest.raises(SettingsError, match="WEAVIATE_API_KEY") as caught:
+            await WeaviateStore.open(
+                [Address.parse(f"{fake.address}?grpc_port=10")], embedder_name="invented", dimension=4, key=key
+            )
+    assert fake.received == []
     assert "sEcret" not in str(caught.value)
 
 

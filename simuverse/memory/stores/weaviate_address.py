@@ -134,6 +134,21 @@ class StoreAddress:
         )
 
 
+def parse_key(text: str | None) -> str | None:
+    """An API key without blanks around it; None for blank text.
+
+    Raises:
+        SettingsError: no header can carry it. Nothing of it is quoted.
+    """
+    key = (text or "").strip()
+    if not _can_be_sent(key):
+        raise SettingsError(
+            "WEAVIATE_API_KEY holds a line break, an accented letter or the like, which no key has; set it to the key "
+            "alone"
+        )
+    return key or None
+
+
 def parse_headers(text: str) -> dict[str, str]:
     """``Name: value; Name: value``, as a user writes them; empty text is none.
 
@@ -143,12 +158,17 @@ def parse_headers(text: str) -> dict[str, str]:
     headers: dict[str, str] = {}
     for number, part in enumerate(filter(str.strip, text.split(";")), start=1):
         name, colon, value = (one.strip() for one in part.partition(":"))
-        if not colon or not _HEADER_NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
+        if not colon or not _HEADER_NAME.fullmatch(name) or not _can_be_sent(value):
             raise SettingsError(
                 f"header {number} of weaviate_headers can't be read; write them as Name: value; Name: value"
             )
         headers[name] = value
     return headers
+
+
+def _can_be_sent(value: str) -> bool:
+    """In a header."""
+    return value.isascii() and value.isprintable()
 
 
 def _refuse_user_info(text: str) -> None:

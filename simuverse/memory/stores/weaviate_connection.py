@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from simuverse.errors import MissingExtra, StoreError, StoreMismatch, StoreUnavailable
-from simuverse.memory.stores.weaviate_address import Address
+from simuverse.memory.stores.weaviate_address import Address, parse_key
 from simuverse.memory.stores.weaviate_breaker import PAUSES, CircuitBreaker
 from simuverse.memory.stores.weaviate_errors import CollectionGone, outside_errors
 
@@ -117,12 +117,13 @@ class Connection:
 
         Raises:
             MissingExtra: the client isn't installed.
+            SettingsError: the key holds what no header can carry.
             StoreUnavailable, StoreRefused, StoreMismatch: none can be used; the message is that of the first.
         """
         _import_client()
         connection = cls(
             addresses,
-            key=(key or "").strip() or None,
+            key=parse_key(key),
             headers=headers,
             deadline=deadline,
             probed=probed,
