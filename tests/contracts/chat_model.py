@@ -230,9 +230,12 @@ class WireContract(ChatModelContract):
         assert KEY not in repr(model)
         assert KEY not in repr(vars(model))
 
-    async def test_without_a_key_none_is_sent(self, server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("foreign", ["sk-of-someone-else", "sk-schlüssel", "sk-a\nsk-b"])
+    async def test_without_a_key_none_is_sent(
+        self, server: FakeServer, foreign: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", "OPENAI_ORG_ID"):
-            monkeypatch.setenv(name, "sk-of-someone-else")
+            monkeypatch.setenv(name, foreign)
         model = self.open(server.address, key=None)
         await model.complete(REQUEST)
         await model.aclose()

@@ -62,8 +62,9 @@ class OllamaModel:
         self._client = ollama.AsyncClient(
             host=self._provider.address,
             timeout=timeout,
-            headers={"Authorization": f"Bearer {key}"} if key else None,
-            event_hooks={"request": [self._without_foreign_key], "response": [self._raise_for_status]},
+            # Given none the library would look for one in the environment, and fail where no header can carry that.
+            headers={"Authorization": f"Bearer {key or 'none'}"},
+            event_hooks={"request": [self._without_missing_key], "response": [self._raise_for_status]},
         )
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -91,8 +92,7 @@ class OllamaModel:
     async def aclose(self) -> None:
         await self._client.close()  # type: ignore[no-untyped-call]
 
-    async def _without_foreign_key(self, request: httpx.Request) -> None:
-        """The library adds a key that it finds in the environment, whatever the address."""
+    async def _without_missing_key(self, request: httpx.Request) -> None:
         if self._provider.key is None:
             request.headers.pop("Authorization", None)
 

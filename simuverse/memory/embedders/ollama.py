@@ -57,8 +57,9 @@ class _Ollama:
         self._client = ollama.AsyncClient(
             host=server.address,
             timeout=server.timeout,
-            headers={"Authorization": f"Bearer {server.key}"} if server.key else None,
-            event_hooks={"request": [self._without_foreign_key], "response": [self._raise_for_status]},
+            # Given none the library would look for one in the environment, and fail where no header can carry that.
+            headers={"Authorization": f"Bearer {server.key or 'none'}"},
+            event_hooks={"request": [self._without_missing_key], "response": [self._raise_for_status]},
         )
 
     async def ask(self, texts: list[str]) -> Sequence[Sequence[float]]:
@@ -71,8 +72,7 @@ class _Ollama:
     async def aclose(self) -> None:
         await self._client.close()  # type: ignore[no-untyped-call]
 
-    async def _without_foreign_key(self, request: httpx.Request) -> None:
-        """The library adds a key that it finds in the environment, whatever the address."""
+    async def _without_missing_key(self, request: httpx.Request) -> None:
         if self.server.key is None:
             request.headers.pop("Authorization", None)
 
