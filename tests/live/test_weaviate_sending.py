@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 from uuid import UUID
 
 import numpy as np
@@ -22,13 +22,12 @@ from weaviate.retry import _Retry
 from simuverse.errors import StoreUnavailable
 from simuverse.memory.records import MemoryFilter, SearchType
 from simuverse.memory.store import Entry, MemoryCollection, SearchRequest
-from simuverse.memory.stores import weaviate_layouts, weaviate_sending
+from simuverse.memory.stores import weaviate_sending
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
 from simuverse.memory.stores.weaviate_episodes import FRESH
 from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.memory.stores.weaviate_objects import Stored, ids_filter, vector_of
-from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_sending import Sender
 from simuverse.memory.stores.weaviate_writes import Writer
 from tests.contracts.memory_reference import DIMENSION, entry, memory, vector
@@ -48,9 +47,9 @@ EVER = MemoryFilter(include_superseded=True, include_forgotten=True)
 COUNT = 300
 
 
-def bells(count: int, *, first: int = 0) -> list[Entry]:
+def bells(count: int, *, first: int = 0, owner: str = "Jade") -> list[Entry]:
     """One talk of them."""
-    plain = [entry(f"Bell {number} rang.", number) for number in range(first, first + count)]
+    plain = [entry(f"Bell {number} rang.", number, owner=owner) for number in range(first, first + count)]
     return [
         replace(one, memory=replace(one.memory, episode="a talk", position=number))
         for number, one in enumerate(plain, first)
@@ -205,80 +204,114 @@ async def test_a_server_that_is_lost_between_two_batches_costs_no_vector_of_the_
 
 
 @pytest.mark.parametrize("missed", [1, 2])
-@pytest.mark.parametrize("replicas", [1, 3])
 async def test_what_no_filter_finds_after_it_was_sent_is_written_anew(
-    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missed: int, replicas: int
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missed: int
 ) -> None:
-    """Of one node the deletion tells how many there are, and a search is made for which they are where some are
-    missing; of several a search is made in any case.
-    """
-    entries = bells(3)
-
-    def held(name: str, tenant: str | None = None, **_: int) -> Partition:
-        return Partition(name, tenant, replicas=replicas)
-
-    monkeypatch.setattr(weaviate_layouts, "Partition", held)
+    """The deletion tells how many there are, and a search is made for which they are where some are missing."""
     store = await WeaviateStore.open(
         [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
     )
+    settle = Sender.settle
+    counts = iter([True] * missed)
+
+    async def one_less(sender: Sender, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID]) -> int:
+        return await settle(sender, client, looked_for=looked_for) - next(counts, False)
+
+    monkeypatch.setattr(Sender, "settle", one_less)
+    await assert_written_anew(store, weaviate_address, tmp_path, monkeypatch, missed=missed)
+    await store.erase("Jade")
+    await store.aclose()
+
+
+async def test_of_three_nodes_too_all_that_is_sent_is_found_and_on_their_disks(
+    weaviate_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deletion would count what any of them finds: so a search is made, by the one that is asked."""
+    with WeaviateServer.cluster(weaviate_binary, tmp_path) as nodes:
+        store = await WeaviateStore.open(
+            [nodes[0].address],
+            embedder_name=EMBEDDER,
+            dimension=DIMENSION,
+            prefix=prefix_for(tmp_path),
+            deadline=60.0,
+            replication=3,
+        )
+        await assert_written_anew(store, nodes[0].address, tmp_path, monkeypatch, missed=1)
+        await assert_failure_is_told(store, nodes[0].address, tmp_path, monkeypatch)
+        await store.aclose()
+
+
+async def assert_written_anew(
+    store: WeaviateStore, address: Address, place: Path, monkeypatch: pytest.MonkeyPatch, *, missed: int
+) -> None:
+    entries = bells(3)
     collection = await store.collection("Jade")
-    found, settle = Sender._found, Sender.settle
-    misses, counts = iter([True] * missed), iter([True] * missed)
+    found = Sender._found
+    misses = iter([True] * missed)
 
     async def all_but_one(sender: Sender, ids: Sequence[UUID]) -> set[UUID]:
         there = await found(sender, ids)
         return there - {entries[1].memory.id} if bool(ids) and next(misses, False) else there
 
-    async def one_less(sender: Sender, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID]) -> int:
-        assert bool(looked_for) is (replicas == 1)
-        return await settle(sender, client, looked_for=looked_for) - next(counts, False)
-
-    monkeypatch.setattr(Sender, "_found", all_but_one)
-    monkeypatch.setattr(Sender, "settle", one_less)
-    await collection.add(entries)
-    async with own_client(weaviate_address) as client:
-        bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
+    with monkeypatch.context() as patched:
+        patched.setattr(Sender, "_found", all_but_one)
+        await collection.add(entries)
+    async with own_client(address) as client:
+        bare = client.collections.use(collection_name("Jade", prefix=prefix_for(place)))
         objects = (await bare.query.fetch_objects(limit=COUNT, include_vector=True)).objects
     doublings = {UUID(int=one.uuid.int): vector_of(one)[1] for one in objects}
     assert doublings == {one.memory.id: missed if one is entries[1] else 0 for one in entries}
     await assert_whole(collection, entries)
-    await store.erase("Jade")
-    await store.aclose()
 
 
 async def test_a_change_that_the_server_fails_to_write_is_never_taken_for_made(
     weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A deletion is answered without an error, and counts what failed."""
-    entries = bells(3)
-    prefix = prefix_for(tmp_path)
     store = await WeaviateStore.open(
-        [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix, deadline=60.0
+        [weaviate_address], embedder_name=EMBEDDER, dimension=DIMENSION, prefix=prefix_for(tmp_path), deadline=60.0
     )
-    collection = await store.collection("Jade")
+    await assert_failure_is_told(store, weaviate_address, tmp_path, monkeypatch)
+    await store.erase("Greta")
+    await store.aclose()
+
+
+async def assert_failure_is_told(
+    store: WeaviateStore, address: Address, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deletion is answered without an error, and counts what failed."""
+    entries = bells(3, owner="Greta")
+    collection = await store.collection("Greta")
     settle = Sender.settle
-    async with own_client(weaviate_address) as client:
-        config = client.collections.use(collection_name("Jade", prefix=prefix)).config
+    async with own_client(address) as client:
+        config = client.collections.use(collection_name("Greta", prefix=prefix_for(place))).config
+
+        async def make(status: Literal["READY", "READONLY"]) -> None:
+            await config.update_shards(status)
+            # Other nodes hear of it in a moment.
+            await asyncio.sleep(1)
 
         async def locked(sender: Sender, client: WeaviateAsyncClient, *, looked_for: Sequence[UUID]) -> int:
-            await config.update_shards("READONLY")
+            await make("READONLY")
             return await settle(sender, client, looked_for=looked_for)
 
-        with monkeypatch.context() as patched:
-            patched.setattr(Sender, "settle", locked)
-            with pytest.raises(StoreUnavailable, match="couldn't write all of a change"):
-                await collection.add(entries)
-        await config.update_shards("READY")
-        await collection.add(entries)
-        await config.update_shards("READONLY")
+        async def fails_to_add(added: Sequence[Entry]) -> None:
+            with monkeypatch.context() as patched:
+                patched.setattr(Sender, "settle", locked)
+                with pytest.raises(StoreUnavailable, match="couldn't write all of a change"):
+                    await collection.add(added)
+            await make("READY")
+            await collection.add(added)
+
+        await fails_to_add(entries)
+        # Nothing has to be looked for where all are there.
+        await fails_to_add(entries)
+        await make("READONLY")
         with pytest.raises(StoreUnavailable, match="couldn't write all of a change"):
             await collection.erase([entries[2].memory.id])
-        await config.update_shards("READY")
+        await make("READY")
         await assert_whole(collection, entries)
         assert await collection.erase([entries[2].memory.id]) == 1
         await assert_whole(collection, entries[:2])
-    await store.erase("Jade")
-    await store.aclose()
 
 
 @pytest.mark.parametrize("same_process", [True, False])

@@ -84,11 +84,23 @@ STATUS: Mapping[int, Fault] = {
 WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (
         re.compile(r"could not find class|not present in schema|class not found|tenant not found", re.I),
-        (CollectionGone, "This collection was erased; ask the store for a new one"),
+        (
+            CollectionGone,
+            "this collection is gone, erased or lost with the server's data; ask the store for it again, which makes "
+            "it empty. What waits for it in a run's folder goes out by `simuverse store deliver` when the run has ended",
+        ),
+    ),
+    (
+        re.compile(r"tenant not active", re.I),
+        (
+            StoreRefused,
+            "someone set this tenant inactive; set it ACTIVE again, by the client's tenants.activate() or by PUT to "
+            "/v1/schema/COLLECTION/tenants",
+        ),
     ),
     (re.compile(r"id '\S+' already exists", re.I), (AlreadyThere, "This memory is there already")),
     (
-        re.compile(r"read-?only", re.I),
+        re.compile(r"read[- ]?only", re.I),
         (
             StoreRefused,
             "it takes no writes, mostly because its disk is nearly full; free some, and it goes on by itself; shards "

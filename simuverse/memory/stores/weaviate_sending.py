@@ -156,7 +156,7 @@ class Sender:
             there, told_apart = await self._send(objects, written=written)
             if not (told_apart or vectors_change):
                 return
-            sure, found = await self._settled(unfound)
+            sure, found = await self._settled(unfound, sent=objects[0].entry.memory.id)
             unfound = [one for one in unfound if one not in found]
             if sure and not unfound:
                 return
@@ -165,14 +165,19 @@ class Sender:
             vectors_change = True
         raise self._never_sure() if not sure else self._never_found(len(unfound))
 
-    async def _settled(self, unfound: Sequence[UUID]) -> tuple[bool, set[UUID]]:
-        """Whether the deletion was made once, and which of these a filter finds."""
+    async def _settled(self, unfound: Sequence[UUID], *, sent: UUID) -> tuple[bool, set[UUID]]:
+        """Whether the deletion was made once, and which of these a filter finds.
+
+        Args:
+            sent: one of those before the deletion.
+        """
         # Of several nodes, a deletion counts what any of them finds, a search what the one finds that is asked.
-        alone = self._partition.replicas == 1
-        attempt = _Timed(partial(self.settle, looked_for=unfound if alone else ()))
+        counted = unfound if self._partition.replicas == 1 else ()
+        # Of a deletion that finds nothing the server doesn't tell whether it failed.
+        attempt = _Timed(partial(self.settle, looked_for=counted or [sent]))
         # Both are waited for in any case, as a task must not outlast its caller.
         count, found = await asyncio.gather(
-            self._connection.write(attempt), self._found(() if alone else unfound), return_exceptions=True
+            self._connection.write(attempt), self._found(() if counted else unfound), return_exceptions=True
         )
         if isinstance(count, BaseException):
             raise count
@@ -181,9 +186,9 @@ class Sender:
             return False, set()
         if isinstance(found, BaseException):
             raise found
-        if not alone:
+        if not counted:
             return True, found
-        return True, {*unfound} if count == len(unfound) else await self._found(unfound)
+        return True, {*counted} if count == len(counted) else await self._found(counted)
 
     async def _found(self, ids: Sequence[UUID]) -> set[UUID]:
         if not ids:
