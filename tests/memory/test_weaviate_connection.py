@@ -68,6 +68,27 @@ async def test_a_key_that_can_t_be_sent_is_refused_before_anything_is_asked(key:
     assert "sEcret" not in str(caught.value)
 
 
+async def test_key_and_headers_stay_secret_even_if_they_are_repeated() -> None:
+    async with fake_server() as fake:
+        fake.script(json_answer({"message": "no Bearer sEcret-key, a=sEcret-cookie, X: place 1"}, status=500))
+        with pytest.raises(StoreError, match="X: place 1") as caught:
+            await WeaviateStore.open(
+                [Address.parse(f"{fake.address}?grpc_port=10")],
+                embedder_name="invented",
+                dimension=4,
+                key="sEcret-key",
+                headers={"Cookie": "a=sEcret-cookie; b=1", "X-Proxy": "village 1"},
+            )
+        with pytest.raises(StoreError) as unsendable:
+            await WeaviateStore.open(
+                [Address.parse(f"{fake.address}?grpc_port=10")],
+                embedder_name="invented",
+                dimension=4,
+                headers={"X-Proxy": "sEcret-a\nsEcret-b"},
+            )
+    assert "sEcret" not in f"{caught.value} {unsendable.value}"
+
+
 async def test_headers_and_key_go_to_the_grpc_port_too() -> None:
     seen: list[dict[str, str]] = []
     async with fake_server() as fake, _fake_grpc(seen) as port:

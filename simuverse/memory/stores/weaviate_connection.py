@@ -88,6 +88,7 @@ class Connection:
         self._addresses = tuple(addresses)
         self._key = key
         self._headers = dict(headers)
+        self._secrets = (key or "", *self._headers.values())
         self._deadline = deadline
         self._probed = probed
         self._client: _Client | None = None
@@ -234,7 +235,7 @@ class Connection:
             self._moving = None
 
     async def _within(self, deadline: float, client: _Client, work: Work[T]) -> T:
-        with outside_errors(client.address, with_key=self._key is not None):
+        with outside_errors(client.address, with_key=self._key is not None, secrets=self._secrets):
             async with client.used() as bare, asyncio.timeout(deadline):
                 return await work(bare)
 

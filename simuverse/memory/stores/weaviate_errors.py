@@ -7,8 +7,9 @@ the server answered with, or the words it used, decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from uuid import UUID
 
 from simuverse.errors import StoreError, StoreMismatch, StoreRefused, StoreUnavailable
@@ -87,7 +88,7 @@ WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
         (
             CollectionGone,
             "this collection is gone, erased or lost with the server's data; ask the store for it again, which makes "
-            "it empty. What waits for it in a run's folder goes out by `simuverse store deliver` when the run has ended",
+            "an empty one. What waits in a run's folder goes out by `simuverse store deliver` when the run has ended",
         ),
     ),
     (
@@ -163,13 +164,23 @@ _CAUSES = 5
 _NO_DETAILS = "Details:"
 """What the client ends with where it has none."""
 
+SECRET = 6
+"""Characters. What is shorter could be a part of any word."""
+
+_WORD = re.compile(rf"[^\s,;=]{{{SECRET},}}")
+
 _SHOWN = 300
 """Characters of the client's own message that are quoted."""
 
 
 @contextmanager
-def outside_errors(address: Address, *, with_key: bool) -> Generator[None]:
-    """Turns an error of the client, or of what it is built on, into ours if it is the outside's fault."""
+def outside_errors(address: Address, *, with_key: bool, secrets: Collection[str] = ()) -> Generator[None]:
+    """Turns an error of the client, or of what it is built on, into ours if it is the outside's fault.
+
+    Args:
+        with_key: whether a key was sent.
+        secrets: texts that are never quoted, whoever says them; of each, words of :data:`SECRET` characters or more.
+    """
     import grpc  # type: ignore[import-untyped]
     import httpx
     from weaviate.exceptions import WeaviateBaseError
@@ -181,7 +192,7 @@ def outside_errors(address: Address, *, with_key: bool) -> Generator[None]:
         if known is None:
             raise
         kind, cure = known
-        raise kind(f"{_server(address)}: {cure} ({_shown(str(error))}).") from error
+        raise kind(f"{_server(address)}: {cure} ({_shown(str(error), secrets)}).") from error
     except TimeoutError as error:
         kind, cure = _LATE
         raise kind(f"{_server(address)}: {cure}.") from error
@@ -250,6 +261,8 @@ def _server(address: Address) -> str:
     return f"Weaviate at {address.url}, gRPC at {address.grpc}"
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, secrets: Collection[str] = ()) -> str:
+    for word in chain.from_iterable(map(_WORD.findall, secrets)):
+        text = text.replace(word, "***")
     line = " ".join(text.split()).rstrip(". ").removesuffix(_NO_DETAILS).rstrip(". ")
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
