@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ from simuverse.memory.stores.weaviate_names import collection_name
 from simuverse.world.journal import OUTBOX, read_turns
 from simuverse.world.simulation import Simulation
 from tests import commands
+from tests.commands import Here
 from tests.contracts.kept_store import nothing
 from tests.contracts.memory_reference import DIMENSION, START, entry
 from tests.contracts.memory_store import EMBEDDER
@@ -162,6 +164,24 @@ def test_a_run_that_is_killed_while_its_server_is_away_loses_nothing(weaviate_bi
         asyncio.run(assert_run_is_stored(tmp_path / "run1", settings))
         again = commands.run("store", "deliver", "run1", folder=tmp_path)
         assert again.out == "nothing waits in run1\n"
+
+
+async def test_a_server_that_lost_its_data_is_told_and_gets_what_waits_when_the_run_has_ended(
+    weaviate_binary: str, tmp_path: Path, here: Here
+) -> None:
+    with WeaviateServer.running(weaviate_binary, tmp_path) as server:
+        async with wiring.open_simulation(settings_for(server), folder=tmp_path / "run1") as simulation:
+            await live_until(simulation, lambda: simulation.tick >= 3)
+            server.kill()
+            shutil.rmtree(tmp_path / "data")
+            server.start()
+            await live_until(simulation, lambda: waiting(simulation) >= 8)
+            for trace in simulation.last.values():
+                assert "simuverse store deliver" in trace.problems[-1]
+                assert "simuverse store deliver" in trace.problems[0]
+            kept = waiting(simulation)
+        delivered = await asyncio.to_thread(here, "store", "deliver", "run1")
+        assert (delivered.code, delivered.out.startswith(f"{kept} memories delivered to")) == (0, True), delivered.text
 
 
 def read_until(process: subprocess.Popen[str], text: str) -> None:

@@ -67,6 +67,7 @@ def test_no_exception_of_the_client_is_forgotten() -> None:
         (status(500), StoreUnavailable, "fault of its own"),
         (status(503), StoreUnavailable, "isn't ready"),
         (query("could not find class Memories__Jade in schema"), CollectionGone, "ask the store for it again"),
+        (status(422, 'invalid object: class "Memories__Jade" not found in schema'), CollectionGone, "ask the store"),
         (query("object search at index memories: tenant not active: '_Jade'"), StoreRefused, "set it ACTIVE again"),
         (status(422, "tenant not active: '_Jade'"), StoreRefused, "set it ACTIVE again"),
         (query("vector lengths don't match: 3 vs 16"), StoreMismatch, "another size"),

@@ -84,7 +84,7 @@ STATUS: Mapping[int, Fault] = {
 
 WORDS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (
-        re.compile(r"could not find class|not present in schema|class not found|tenant not found", re.I),
+        re.compile(r"could not find class|not (?:present|found) in schema|class not found|tenant not found", re.I),
         (
             CollectionGone,
             "this collection is gone, erased or lost with the server's data; ask the store for it again, which makes "
