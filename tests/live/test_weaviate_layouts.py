@@ -6,15 +6,20 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
-from simuverse.errors import SettingsError, StoreMismatch, StoreRefused
+from simuverse.errors import SettingsError, StoreMismatch, StoreRefused, StoreUnavailable
+from simuverse.memory.records import SearchType
+from simuverse.memory.store import SearchRequest
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address, Layout
+from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_names import LONG_NAMES, collection_name, tenant_name
 from tests.commands import Here
-from tests.contracts.memory_reference import DIMENSION, entry
+from tests.contracts.memory_reference import DIMENSION, entry, vector
 from tests.contracts.memory_store import EMBEDDER
+from tests.live.test_weaviate_erasing import lost_after
 from tests.live.test_weaviate_store import PATIENT, prefix_for
 from tests.live.weaviate_server import WeaviateServer, own_client
 
@@ -125,6 +130,67 @@ async def test_an_erased_owner_s_tenant_is_gone_and_so_is_a_long_name(
         assert (await names.query.fetch_objects()).objects == []
         assert await store.owners() == ["jade"]
         assert await (await store.collection("jade")).count() == 1
+    await cleared(weaviate_address, prefix)
+
+
+async def test_an_erasure_of_a_long_name_that_breaks_off_at_any_step_is_made_again(
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix, long = prefix_for(tmp_path), "x" * 200
+    left: list[tuple[bool, bool]] = []
+    broke_off = True
+    async with opened(weaviate_address, prefix, Layout.TENANTS) as store, own_client(weaviate_address) as client:
+        tenants = client.collections.use(prefix).tenants
+        names = client.collections.use(prefix).with_tenant(LONG_NAMES)
+        while broke_off:
+            await (await store.collection(long)).add([entry("The bell rang.", owner=long)])
+            assert await store.owners() == [long]
+            with monkeypatch.context() as patched:
+                patched.setattr(Connection, "write", lost_after(len(left) + 1))
+                try:
+                    assert await store.erase(long)
+                    broke_off = False
+                except StoreUnavailable:
+                    pass
+            named = bool((await names.query.fetch_objects()).objects)
+            left.append((await tenants.exists(tenant_name(long)), named))
+            assert await store.owners() == [long] * named
+            assert await store.erase(long) is named
+            assert await store.owners() == []
+            assert set(await tenants.get()) == {LONG_NAMES}
+            assert (await names.query.fetch_objects()).objects == []
+    assert left == [(False, True), (False, False), (False, False)]
+    await cleared(weaviate_address, prefix)
+
+
+async def test_an_inactive_tenant_is_told_with_its_cure(weaviate_address: Address, tmp_path: Path) -> None:
+    prefix, long = prefix_for(tmp_path), "x" * 200
+    inactive = "someone set this tenant inactive; set it ACTIVE again"
+    async with opened(weaviate_address, prefix, Layout.TENANTS) as store, own_client(weaviate_address) as client:
+        collection = await store.collection("Jade")
+        await collection.add([entry("The bell rang.")])
+        await store.collection(long)
+        tenants = client.collections.use(prefix).tenants
+        for name in await tenants.get():
+            await tenants.deactivate(name)
+        for ask in (
+            lambda: collection.recent(3),
+            collection.count,
+            lambda: collection.search(SearchRequest(search_type=SearchType.SEMANTIC, vector=vector(0), limit=1)),
+            lambda: collection.add([entry("One more.", 1)]),
+            lambda: collection.add([entry(f"Bell {number} rang.", number) for number in range(20)]),
+            lambda: collection.erase([entry("The bell rang.").memory.id]),
+            store.owners,
+            lambda: store.erase(long),
+        ):
+            with pytest.raises(StoreRefused, match=inactive):
+                await ask()
+        async with httpx.AsyncClient(base_url=weaviate_address.url) as rest:
+            active = [{"name": name, "activityStatus": "ACTIVE"} for name in await tenants.get()]
+            (await rest.put(f"/v1/schema/{prefix}/tenants", json=active)).raise_for_status()
+        await collection.add([entry("One more.", 1)])
+        assert await collection.count() == 2
+        assert await store.owners() == ["Jade", long]
     await cleared(weaviate_address, prefix)
 
 

@@ -170,7 +170,8 @@ class CollectionPerOwner:
 class TenantPerOwner:
     """See :class:`OwnerLayout`. All vectors are of one embedder, as the collection is one.
 
-    An owner whose name is too long for a tenant's is written into a tenant of names.
+    An owner whose name is too long for a tenant's is written into a tenant of names, and is there until the name is
+    taken out again: it is written first and erased last, so that an erasure that broke off can be made again.
     """
 
     def __init__(self, connection: Connection, making: Making) -> None:
@@ -204,23 +205,31 @@ class TenantPerOwner:
             return []
         tenants = await self._connection.look_up(lambda client: client.collections.use(self._collection).tenants.get())
         named = [owner for owner in map(owner_of_tenant, tenants) if owner is not None]
-        kept = await self._read_names() if any(map(is_hashed, tenants)) else []
-        return sorted(owner for owner in (*named, *kept) if tenant_name(owner) in tenants)
+        return sorted({*named, *(await self._read_names() if LONG_NAMES in tenants else [])})
 
     async def erase(self, owner: str) -> Partition | None:
         tenant = tenant_name(owner)
         config = await config_of(self._connection, self._collection)
-        if config is None or not await self._is_there(tenant):
+        if config is None:
+            return None
+        there = await self._is_there(tenant)
+        named = is_hashed(tenant) and await self._is_named(owner)
+        if not there and not named:
             return None
         if Marks.read(config.description) is None:
             raise StoreMismatch(
                 f"Collection {self._collection} at {self._connection.address.url} isn't Simu-Verse's; it is left alone."
             )
-        await self._connection.write(lambda client: client.collections.use(self._collection).tenants.remove([tenant]))
-        if await self._is_there(tenant):
-            raise _still_there(self._connection, f"tenant {tenant} of collection {self._collection}")
-        if is_hashed(tenant):
+        if there:
+            await self._connection.write(
+                lambda client: client.collections.use(self._collection).tenants.remove([tenant])
+            )
+            if await self._is_there(tenant):
+                raise _still_there(self._connection, f"tenant {tenant} of collection {self._collection}")
+        if named:
             await self._connection.write(lambda client: self._names.on(client).data.delete_by_id(uuid5(_NAMES, owner)))
+            if await self._is_named(owner):
+                raise _still_there(self._connection, f"a name in tenant {LONG_NAMES} of collection {self._collection}")
         return Partition(self._collection, tenant)
 
     async def _is_there(self, tenant: str) -> bool:
@@ -238,6 +247,17 @@ class TenantPerOwner:
         await self._make(LONG_NAMES)
         one = DataObject(uuid=uuid5(_NAMES, owner), properties={"record": owner})
         await self._connection.write(lambda client: self._names.on(client).data.insert_many([one]))
+
+    async def _is_named(self, owner: str) -> bool:
+        from weaviate.classes.query import Filter
+
+        async def ask(client: WeaviateAsyncClient) -> bool:
+            found = await self._names.on(client).query.fetch_objects(
+                filters=Filter.by_id().equal(uuid5(_NAMES, owner)), limit=1, return_properties=["record"]
+            )
+            return bool(found.objects)
+
+        return await self._is_there(LONG_NAMES) and await self._connection.query(ask)
 
     async def _read_names(self) -> list[str]:
         names: list[str] = []
