@@ -95,6 +95,21 @@ async def test_a_refusal_is_an_answer(breaker: CircuitBreaker, server: Server) -
     assert not breaker.is_open
 
 
+async def test_a_fault_of_the_program_in_a_probe_is_logged_and_calls_are_made_again(
+    breaker: CircuitBreaker, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    fail(breaker)
+    server.say(KeyError("a slip"))
+    await server.heard()
+    assert not breaker.is_open
+    assert "KeyError: 'a slip'" in caplog.text
+    fail(breaker)
+    assert breaker.is_open
+    server.say(None)
+    await server.heard()
+    assert not breaker.is_open
+
+
 async def test_closing_it_ends_the_probes(breaker: CircuitBreaker, server: Server) -> None:
     fail(breaker)
     await breaker.aclose()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from simuverse.errors import StoreError, StoreUnavailable
@@ -12,6 +13,8 @@ THRESHOLD = 3
 
 PAUSES = (0.5, 1.0, 2.0)
 """Seconds before each probe in the background; the last goes on for good."""
+
+_log = logging.getLogger(__name__)
 
 
 class CircuitBreaker:
@@ -61,6 +64,7 @@ class CircuitBreaker:
         self._last = error
         if self._probing is None:
             self._probing = asyncio.create_task(self._until_it_answers())
+            self._probing.add_done_callback(self._ended)
 
     def succeeded(self) -> None:
         self._failures = 0
@@ -69,6 +73,14 @@ class CircuitBreaker:
         if self._probing is not None:
             self._probing.cancel()
             await asyncio.gather(self._probing, return_exceptions=True)
+
+    def _ended(self, probing: asyncio.Task[None]) -> None:
+        """However the probes ended, calls are made again, and meet by themselves a fault that ended them."""
+        self._failures = 0
+        self._probing = None
+        error = None if probing.cancelled() else probing.exception()
+        if error is not None:
+            _log.error("the probes of a server ended by a fault of this program", exc_info=error)
 
     async def _until_it_answers(self) -> None:
         number = 0
@@ -81,8 +93,6 @@ class CircuitBreaker:
                 self._last = error
             except StoreError:
                 # It answers, if only to refuse: callers shall hear that themselves.
-                break
+                return
             else:
-                break
-        self._failures = 0
-        self._probing = None
+                return
