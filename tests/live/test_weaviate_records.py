@@ -16,8 +16,8 @@ from simuverse.memory.store import MemoryCollection, SearchRequest
 from simuverse.memory.stores import weaviate_records
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
-from simuverse.memory.stores.weaviate_objects import STORED, Text
-from simuverse.memory.stores.weaviate_records import FoundRecords
+from simuverse.memory.stores.weaviate_objects import Text
+from simuverse.memory.stores.weaviate_records import ALL, FIELDS, FoundRecords
 from tests.contracts.memory_reference import DIMENSION, START, entry, vector
 from tests.contracts.memory_store import EMBEDDER
 from tests.live.test_weaviate_store import PATIENT, prefix_for
@@ -84,7 +84,7 @@ async def test_what_another_program_changed_is_found_as_it_is_now(
     first = await found(here)
     assert await found(here) == first
     # The second time they ask as much, as all was unknown before, and learn that it is no more.
-    assert asked == [("record",), STORED, ("record",), STORED]
+    assert asked == [FIELDS["search_text"], ALL, FIELDS["search_text"], ALL]
     assert await found(here) == first
     assert asked[4:] == [(), ()]
     moved = replace(BELLS[0].memory, importance=9)
@@ -109,7 +109,7 @@ async def test_most_of_what_is_found_being_unknown_all_of_it_is_asked_for_at_onc
     changed = await found(here)
     assert asked == [(), ()]
     await found(here)
-    assert asked[2:] == [("record",), ()]
+    assert asked[2:] == [FIELDS["search_text"], ()]
     assert [[hit.memory.id for hit in hits] for hits in changed] == [[hit.memory.id for hit in hits] for hits in first]
 
 
@@ -128,5 +128,5 @@ async def test_what_is_found_by_no_id_is_found_all_the_same(
     monkeypatch.setattr(FoundRecords, "_fetched", nothing)
     asked.clear()
     hits = (await found(here))[0]
-    assert asked == [(), ("record",), (), STORED]
+    assert asked == [(), FIELDS["search_text"], (), ALL]
     assert {hit.memory.id for hit in hits} == {one.memory.id for one in BELLS}

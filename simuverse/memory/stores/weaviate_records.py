@@ -14,12 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from simuverse.memory.analysis import memory_tokens
 from simuverse.memory.caches import emptied_when_erased
 from simuverse.memory.clock import Clock, SystemClock
 from simuverse.memory.records import Memory
 from simuverse.memory.stores.weaviate_connection import Connection
-from simuverse.memory.stores.weaviate_objects import SERVER_MAXIMUM, STORED, Text, ids_filter, memory_of
+from simuverse.memory.stores.weaviate_objects import SERVER_MAXIMUM, Text, ids_filter, memory_of
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_statistics import Words
 
@@ -27,8 +26,13 @@ if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
     from weaviate.collections.classes.internal import Object
 
-FIELDS: Mapping[Text, Sequence[str]] = {"search_text": ("record",), "context_text": STORED}
-"""Properties in which a record and the words of that text stand."""
+FIELDS: Mapping[Text, Sequence[str]] = {
+    "search_text": ("record", "search_text"),
+    "context_text": ("record", "search_text", "context_text"),
+}
+"""Properties that a search of a text asks for, so that its words needn't be made anew; in context, of both texts."""
+
+ALL = FIELDS["context_text"]
 
 MOST = 20_000
 """Kept for a whole store, those used last: some 60 MB."""
@@ -46,11 +50,11 @@ class Record:
     """What an object held when it was written at ``changed``, by the server's clock.
 
     Args:
-        context_text: None where it wasn't asked for.
+        texts: those that were asked for.
     """
 
     memory: Memory
-    context_text: str | None
+    texts: Mapping[Text, str]
     changed: datetime | None
     _words: dict[Text, Words] = field(default_factory=dict[Text, Words], compare=False, repr=False)
 
@@ -58,19 +62,18 @@ class Record:
     def of(cls, found: Object[Any, Any], fields: Sequence[str]) -> Record:
         return cls(
             memory=memory_of(found),
-            context_text=str(found.properties.get("context_text") or "") if "context_text" in fields else None,
+            texts={text: str(found.properties.get(text) or "") for text in FIELDS if text in fields},
             changed=found.metadata.last_update_time,
         )
 
     def tells(self, text: Text) -> bool:
-        return text == "search_text" or self.context_text is not None
+        return text in self.texts
 
     def words(self, text: Text) -> Words:
-        """None at all of what it doesn't tell."""
+        """Of one that it tells."""
         words = self._words.get(text)
         if words is None:
-            tokens = memory_tokens(self.memory) if text == "search_text" else (self.context_text or "").split()
-            words = self._words[text] = Words.of(tokens)
+            words = self._words[text] = Words.of(self.texts[text].split())
         return words
 
 
@@ -154,7 +157,7 @@ class FoundRecords:
             # It changed between the two searches that found it.
             del records[number]
         for one in [*unknown.values()] if fields else await self._fetched([*unknown]):
-            number, record = one.uuid.int, Record.of(one, fields or STORED)
+            number, record = one.uuid.int, Record.of(one, fields or ALL)
             self._kept.put(self._place, number, record)
             if record.changed == unknown[number].metadata.last_update_time:
                 records[number] = record
@@ -173,6 +176,6 @@ class FoundRecords:
             filters=ids_filter([UUID(int=one) for one in ids]),
             limit=len(ids),
             return_metadata=MetadataQuery(last_update_time=True),
-            return_properties=list(STORED),
+            return_properties=list(ALL),
         )
         return list(found.objects)

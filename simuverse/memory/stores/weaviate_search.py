@@ -13,18 +13,17 @@ import numpy as np
 
 from simuverse.errors import StoreUnavailable
 from simuverse.memory.fusion import relative_score_fusion
-from simuverse.memory.records import Hit, Memory, SearchType
-from simuverse.memory.store import OVER_FETCH, SearchRequest, Vector
+from simuverse.memory.records import Hit, SearchType
+from simuverse.memory.store import OVER_FETCH, Entry, SearchRequest, Vector
 from simuverse.memory.stores.ranking import TIE, best
 from simuverse.memory.stores.weaviate_connection import Connection
 from simuverse.memory.stores.weaviate_objects import (
     SERVER_MAXIMUM,
-    STORED,
     NothingAllowed,
-    Stored,
     Text,
     ids_filter,
     server_filter,
+    vector_of,
 )
 from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_records import FIELDS, FoundRecords, Record
@@ -104,7 +103,7 @@ class Searcher:
         )
         memories = {fused.id: records[fused.id].memory for fused in fusion}
         if request.vector is not None:
-            found_by_words = [memory for memory in memories.values() if memory.id.int not in cosines]
+            found_by_words = [records[one] for one in memories if one not in cosines]
             cosines |= await self._cosines(request.vector, found_by_words)
         semantic_ranks = {found: rank for rank, (found, _) in enumerate(semantic_leg, start=1)}
         keyword_ranks = {found: rank for rank, (found, _) in enumerate(keyword_leg, start=1)}
@@ -156,25 +155,35 @@ class Searcher:
         fetch = partial(self._nearest, vector.tolist(), filters, fields)
         return await self._through_ties(fetch, _cosine, depth, margin=_MARGIN["by meaning"])
 
-    async def _cosines(self, vector: Vector, memories: Sequence[Memory]) -> dict[int, float]:
+    async def _cosines(self, vector: Vector, records: Sequence[Record]) -> dict[int, float]:
         """Of what only the keyword leg found: of vectors that are known here, or else fetched."""
-        known = {memory.id: self._vectors.get(self._partition, memory) for memory in memories}
-        missing = [one for one, found in known.items() if found is None]
-        for start in range(0, len(missing), SERVER_MAXIMUM):
-            for one in await self._connection.query(partial(self._stored, missing[start : start + SERVER_MAXIMUM])):
-                self._vectors.put(self._partition, one.entry)
-                known[one.entry.memory.id] = one.entry.vector
+        known = {one.memory.id: self._vectors.get(self._partition, one.memory) for one in records}
+        missing = {one.memory.id: one for one in records if known[one.memory.id] is None}
+        ids = [*missing]
+        for start in range(0, len(ids), SERVER_MAXIMUM):
+            for found in await self._connection.query(partial(self._stored, ids[start : start + SERVER_MAXIMUM])):
+                record, (stored, _) = missing[found.uuid], vector_of(found)
+                known[record.memory.id] = stored
+                # Where it has changed since, the vector may be of another summary.
+                if found.metadata.last_update_time == record.changed:
+                    self._vectors.put(self._partition, Entry(memory=record.memory, vector=stored))
         there = {one.int: found for one, found in known.items() if found is not None}
         if not there:
             return {}
         cosines = np.clip(np.array(list(there.values())) @ vector, -1, 1)
         return dict(zip(there, cosines.tolist(), strict=True))
 
-    async def _stored(self, ids: Sequence[UUID], client: WeaviateAsyncClient) -> list[Stored]:
+    async def _stored(self, ids: Sequence[UUID], client: WeaviateAsyncClient) -> list[Object[Any, Any]]:
+        from weaviate.classes.query import MetadataQuery
+
         found = await self._partition.on(client).query.fetch_objects(
-            filters=ids_filter(ids), limit=len(ids), include_vector=True, return_properties=list(STORED)
+            filters=ids_filter(ids),
+            limit=len(ids),
+            include_vector=True,
+            return_metadata=MetadataQuery(last_update_time=True),
+            return_properties=False,
         )
-        return [Stored.of(one) for one in found.objects]
+        return list(found.objects)
 
     async def _nearest(
         self,
