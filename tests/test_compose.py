@@ -13,6 +13,7 @@ import pytest
 
 from simuverse.memory.stores.weaviate_address import GRPC_PORT, HTTP_PORT
 from simuverse.parts import OLLAMA_PORT
+from tests.absent import absent
 from tests.commands import ROOT
 from tests.live.weaviate_server import BACKUP_SETTINGS, IMAGE, KEY_SETTINGS, SETTINGS
 
@@ -101,7 +102,7 @@ def test_ollama_comes_by_its_profile_only() -> None:
 def test_docker_reads_it_without_complaint(file: Path) -> None:
     docker = shutil.which("docker")
     if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode:
-        pytest.skip("there is no `docker compose`")
+        absent("there is no `docker compose`: install Docker's plugin of that name")
     ended = subprocess.run(
         [docker, "compose", "--file", str(file), "--profile", "*", "config", "--quiet"],
         capture_output=True,

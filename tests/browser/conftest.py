@@ -17,6 +17,7 @@ from simuverse import wiring
 from simuverse.config import Settings
 from simuverse.dashboard.serving import Served, serve
 from simuverse.dashboard.session import Session
+from tests.absent import absent
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = (
@@ -122,7 +123,7 @@ def browser() -> Generator[Browser]:
         reason = f"{CHROMIUM} is missing: apt install chromium"
         if os.environ.get("CI"):
             pytest.fail(reason)
-        pytest.skip(reason)
+        absent(reason)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import NoReturn
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -16,25 +15,12 @@ from simuverse.memory.embedders.hashing import HashingEmbedder
 from simuverse.memory.store import MemoryStore
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address, Layout
+from tests.absent import absent
 from tests.live.weaviate_server import WeaviateServer, docker_answers, weaviate_container
 
-Absent = Callable[[str], NoReturn]
-
 
 @pytest.fixture(scope="session")
-def absent() -> Absent:
-    """Call it with what is missing and how to get it."""
-
-    def end(reason: str) -> NoReturn:
-        if os.environ.get("SIMUVERSE_REQUIRE_LIVE") == "1":
-            pytest.fail(f"SIMUVERSE_REQUIRE_LIVE=1, but {reason}", pytrace=False)
-        pytest.skip(reason)
-
-    return end
-
-
-@pytest.fixture(scope="session")
-def engine_and_weights(absent: Absent) -> None:
+def engine_and_weights() -> None:
     """llama.cpp and SmolLM2's weights, as installed; `make test` installs both, so without them CI has failed."""
     try:
         if importlib.util.find_spec("xllamacpp") is None:
@@ -56,7 +42,7 @@ def ollama_server() -> tuple[str, str]:
 
 
 @pytest.fixture(scope="session")
-def weaviate_binary(absent: Absent) -> str:
+def weaviate_binary() -> str:
     """A server's program, for tests that start, break and end servers of their own."""
     binary = shutil.which("weaviate")
     if binary is None:
@@ -65,7 +51,7 @@ def weaviate_binary(absent: Absent) -> str:
 
 
 @pytest.fixture(scope="session")
-def weaviate_address(absent: Absent, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+def weaviate_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """A server for all that only use it: that of SIMUVERSE_TEST_WEAVIATE_URL, else the program on PATH, else Docker."""
     url, binary = os.environ.get("SIMUVERSE_TEST_WEAVIATE_URL"), shutil.which("weaviate")
     if url:
