@@ -26,6 +26,9 @@ VECTOR = "default"
 FORMAT = 1
 """Of properties, records and search tokens. A change that an older version would misread takes the next number."""
 
+SHARDS = 1
+"""Of a collection. A server makes one a node by itself, and each scores words by its own memories alone."""
+
 PROGRAM = "simuverse"
 
 _TEXTS = ("search_text", "context_text")
@@ -83,6 +86,8 @@ async def create(
         ),
         inverted_index_config=Configure.inverted_index(bm25_b=B, bm25_k1=K1, stopwords_preset=StopwordsPreset.NONE),
         multi_tenancy_config=Configure.multi_tenancy() if tenants else None,
+        # A tenant is a shard anyway.
+        sharding_config=None if tenants else Configure.sharding(desired_count=SHARDS),
         replication_config=None if replication is None else _replication(replication),
     )
 
@@ -150,6 +155,9 @@ def _differences(config: CollectionConfig) -> list[str]:
     inverted = config.inverted_index_config
     if inverted.stopwords.preset != StopwordsPreset.NONE or (inverted.bm25.b, inverted.bm25.k1) != (B, K1):
         differences.append("its keyword search is set otherwise")
+    sharding = config.sharding_config
+    if sharding is not None and sharding.actual_count != SHARDS:
+        differences.append(f"it has {sharding.actual_count} shards, each of which scores words by itself")
     return differences
 
 
