@@ -26,12 +26,15 @@ class ClientLatency:
         single_writes, batch_writes: memories a second by the median, to what is on the server's disk with all that
             belongs to it. For both, the tokens of a text are known before.
         search_ratio, single_ratio, batch_ratio: median of the store's times over that of the client's.
+        new_ratio: that of searches that weren't made before, whose words may have to be counted and whose finds to be
+            sent; the others were.
     """
 
     search: Spread
     single_writes: float
     batch_writes: float
     search_ratio: float
+    new_ratio: float
     single_ratio: float
     batch_ratio: float
 
@@ -47,18 +50,17 @@ async def measure_client(
     *,
     size: int,
     requests: Sequence[SearchRequest],
+    new: Sequence[SearchRequest],
     further: Sequence[Entry],
 ) -> ClientLatency:
     """Args:
     size: memories that are there.
+    requests: made before.
+    new: never made.
     further: :func:`further_count` more, which are added.
     """
-    searched: tuple[list[float], list[float]] = ([], [])
-    for request in requests:
-        for search, times in zip((collection.search, bare.search), searched, strict=True):
-            started = perf_counter()
-            await search(request)
-            times.append(perf_counter() - started)
+    searched = await _searched(collection, bare, requests)
+    first_searched = await _searched(collection, bare, new)
     single = await _written(collection, bare, further[: 2 * SINGLES], at_once=1)
     batch = await _written(collection, bare, further[2 * SINGLES :], at_once=_batch(size))
     return ClientLatency(
@@ -66,9 +68,23 @@ async def measure_client(
         single_writes=1 / spread(single[1]).p50,
         batch_writes=_batch(size) / spread(batch[1]).p50,
         search_ratio=_ratio(searched),
+        new_ratio=_ratio(first_searched),
         single_ratio=_ratio(single),
         batch_ratio=_ratio(batch),
     )
+
+
+async def _searched(
+    collection: MemoryCollection, bare: BareCalls, requests: Sequence[SearchRequest]
+) -> tuple[list[float], list[float]]:
+    """Seconds of each, by the store and by the client alone."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for request in requests:
+        for search, taken in zip((collection.search, bare.search), times, strict=True):
+            started = perf_counter()
+            await search(request)
+            taken.append(perf_counter() - started)
+    return times
 
 
 async def _written(

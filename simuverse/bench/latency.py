@@ -141,14 +141,15 @@ async def _measure_size(
     questions = [text.removesuffix(".") for text in texts.draw(queries)]
     on_progress(f"{size} memories: writing")
     entries = invented_entries(collection.owner, summaries, vectors)
+    question_vectors = await embedder.embed(questions, kind="query")
+    requests = _requests(questions, question_vectors)
+    bare = parts.bare_calls(collection)
+    if bare is not None:
+        # As an agent recalls before it has anything to remember: from then on a server needn't count words.
+        await collection.search(requests[0])
     writes = await write_speed(entries, collection.add)
     before = _resident_mb()
     on_progress(f"{size} memories: recalling")
-    question_vectors = await embedder.embed(questions, kind="query")
-    requests = [
-        SearchRequest(search_type=SearchType.HYBRID, terms=query_terms(question), vector=vector)
-        for question, vector in zip(questions, question_vectors, strict=True)
-    ]
     started = perf_counter()
     await collection.search(requests[0])
     first_search = 1000 * (perf_counter() - started)
@@ -166,12 +167,19 @@ async def _measure_size(
     let_go()
     fresh = await timed(questions, recall_one)
     on_progress(f"{size} memories: the bare work")
-    bare = parts.bare_calls(collection)
     by_client: ClientLatency | None = None
     if bare is not None:
         more = texts.draw(further_count(size))
         further = invented_entries(collection.owner, more, await embedded(embedder, more), first=size)
-        by_client = await measure_client(collection, bare, size=size, requests=requests, further=further)
+        new = [text.removesuffix(".") for text in texts.draw(queries)]
+        by_client = await measure_client(
+            collection,
+            bare,
+            size=size,
+            requests=requests,
+            new=_requests(new, await embedder.embed(new, kind="query")),
+            further=further,
+        )
     matrix = _timed_product(vectors, question_vectors)
     fts = _timed_fts(summaries, questions)
     return SizeLatency(
@@ -191,6 +199,13 @@ async def _measure_size(
         memory_mb=None if before is None or after is None else after - before,
         client=by_client,
     )
+
+
+def _requests(questions: Sequence[str], vectors: Vectors) -> list[SearchRequest]:
+    return [
+        SearchRequest(search_type=SearchType.HYBRID, terms=query_terms(question), vector=vector)
+        for question, vector in zip(questions, vectors, strict=True)
+    ]
 
 
 def _timed_product(vectors: Vectors, questions: Vectors) -> list[float]:

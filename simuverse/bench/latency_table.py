@@ -24,17 +24,18 @@ def latency_table(measured: Sequence[Latency]) -> str:
     lines += [_row(number, size) for number, size in rows]
     clients = [
         f"{size.size:>9} {number:>5} {_times(size.client.search.p50, size.client.search.p95)} "
-        f"{size.client.search_ratio:>6.2f} {size.client.single_writes:>8.0f} {size.client.single_ratio:>6.2f} "
-        f"{size.client.batch_writes:>8.0f} {size.client.batch_ratio:>6.2f}"
+        f"{size.client.search_ratio:>6.2f} {size.client.new_ratio:>6.2f} {size.client.single_writes:>8.0f} "
+        f"{size.client.single_ratio:>6.2f} {size.client.batch_writes:>8.0f} {size.client.batch_ratio:>6.2f}"
         for number, size in rows
         if size.client is not None
     ]
     if clients:
         lines += [
             "",
-            "the client alone: both searches at once, writes; after each, how many times as long the store takes",
-            f"{'memories':>9} {'store':>5} {'search':>15} {'ratio':>6} {'write/s':>8} {'ratio':>6} {'batch/s':>8} "
-            f"{'ratio':>6}",
+            "the client alone: both searches at once, writes; after each, how many times as long the store takes; "
+            "new: for searches never made before",
+            f"{'memories':>9} {'store':>5} {'search':>15} {'ratio':>6} {'new':>6} {'write/s':>8} {'ratio':>6} "
+            f"{'batch/s':>8} {'ratio':>6}",
             *clients,
         ]
     return "\n".join(lines)

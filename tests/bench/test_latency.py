@@ -42,6 +42,7 @@ async def test_stores_stand_beside_each_other_size_by_size(store: MemoryStore, e
         single_writes=10,
         batch_writes=20,
         search_ratio=1.25,
+        new_ratio=1.5,
         single_ratio=3.5,
         batch_ratio=1.75,
     )
@@ -49,7 +50,7 @@ async def test_stores_stand_beside_each_other_size_by_size(store: MemoryStore, e
     lines = latency_table([one, other]).splitlines()
     assert lines[:2] == [f"store 1: {store.description}", "store 2: another"]
     assert [line.split()[:2] for line in lines[4:8]] == [["3", "1"], ["3", "2"], ["20", "1"], ["20", "2"]]
-    assert lines[-2].split() == ["3", "2", "1.5", "/", "2.5", "1.25", "10", "3.50", "20", "1.75"]
+    assert lines[-2].split() == ["3", "2", "1.5", "/", "2.5", "1.25", "1.50", "10", "3.50", "20", "1.75"]
     assert "client alone" not in latency_table([one])
 
 

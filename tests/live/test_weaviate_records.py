@@ -13,16 +13,19 @@ import pytest
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.records import Hit, SearchType
 from simuverse.memory.store import MemoryCollection, SearchRequest
-from simuverse.memory.stores import weaviate_records
+from simuverse.memory.stores import weaviate_records, weaviate_statistics
 from simuverse.memory.stores.weaviate import WeaviateStore
 from simuverse.memory.stores.weaviate_address import Address
 from simuverse.memory.stores.weaviate_objects import Text
+from simuverse.memory.stores.weaviate_partition import Partition
 from simuverse.memory.stores.weaviate_records import ALL, FIELDS, FoundRecords
 from tests.contracts.memory_reference import DIMENSION, START, entry, vector
 from tests.contracts.memory_store import EMBEDDER
 from tests.live.test_weaviate_store import PATIENT, prefix_for
 
 if TYPE_CHECKING:
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections.classes.filters import FilterReturn
     from weaviate.collections.classes.internal import Object
 
 pytestmark = pytest.mark.live
@@ -130,3 +133,44 @@ async def test_what_is_found_by_no_id_is_found_all_the_same(
     hits = (await found(here))[0]
     assert asked == [(), FIELDS["search_text"], (), ALL]
     assert {hit.memory.id for hit in hits} == {one.memory.id for one in BELLS}
+
+
+async def test_the_server_counts_no_word_of_a_collection_that_was_asked_when_it_was_empty(
+    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an agent asks before its first turn. What another program adds is noticed by the size all the same."""
+    monkeypatch.setattr(weaviate_statistics, "RECHECKED", 0.0)
+    counted: list[object] = []
+    count = Partition.count
+
+    async def noted(place: Partition, client: WeaviateAsyncClient, filters: FilterReturn | None = None) -> int:
+        if filters is not None:
+            counted.append(filters)
+        return await count(place, client, filters)
+
+    monkeypatch.setattr(Partition, "count", noted)
+    here, there, elsewhere = [
+        await WeaviateStore.open(
+            [weaviate_address],
+            embedder_name=EMBEDDER,
+            dimension=DIMENSION,
+            deadline=PATIENT,
+            prefix=prefix_for(tmp_path),
+        )
+        for _ in range(3)
+    ]
+    collection = await here.collection("Jade")
+    assert await found(collection) == [[], []]
+    counted.clear()
+    await collection.add(BELLS[:8])
+    await collection.update([replace(BELLS[0].memory, keywords=("brass",))])
+    await collection.erase([BELLS[1].memory.id])
+    hits = await found(collection)
+    assert not counted
+    assert hits == await found(await there.collection("Jade"))
+    assert counted
+    await (await there.collection("Jade")).add(BELLS[8:])
+    assert await found(collection) == await found(await elsewhere.collection("Jade"))
+    await here.erase("Jade")
+    for store in (here, there, elsewhere):
+        await store.aclose()

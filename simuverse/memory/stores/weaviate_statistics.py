@@ -99,6 +99,9 @@ class CountedWords:
 
     They are counted anew when the collection has another size than it should, which is looked at once in
     :data:`RECHECKED`. Another program that changes memories without changing their number goes unnoticed until then.
+
+    A collection that was empty when it was first counted has all of its words counted here, as an agent's has that
+    recalls before it remembers. Of another one, a word that is asked for the first time is counted by the server.
     """
 
     def __init__(self, connection: Connection, partition: Partition) -> None:
@@ -109,6 +112,7 @@ class CountedWords:
         self._checked = -RECHECKED
         self._totals: dict[Text, _Totals] = {}
         self._containing: dict[Text, dict[str, int]] = {text: {} for text in _LENGTH}
+        self._complete: set[Text] = set()
 
     @contextmanager
     def changing(self) -> Generator[list[Change]]:
@@ -137,6 +141,8 @@ class CountedWords:
         totals, counts = await asyncio.gather(self._totals_of(text), self._containing_of(text, wanted))
         # What was counted while a change was under way may or may not hold that change.
         if changes == self._changes and not self._changing:
+            if text not in self._totals and not totals.size:
+                self._complete.add(text)
             self._totals[text] = totals
             self._containing[text] |= counts
         average = totals.tokens / totals.with_tokens if totals.with_tokens else 0.0
@@ -154,6 +160,7 @@ class CountedWords:
             self._forget()
 
     def _forget(self) -> None:
+        self._complete.clear()
         self._totals.clear()
         for counted in self._containing.values():
             counted.clear()
@@ -168,8 +175,9 @@ class CountedWords:
                 tokens += len(new) - len(old)
                 with_tokens += bool(new) - bool(old)
                 there = {*new}
-                for term in there.symmetric_difference(old) & counted.keys():
-                    counted[term] += 1 if term in there else -1
+                changed = there.symmetric_difference(old)
+                for term in changed if text in self._complete else changed & counted.keys():
+                    counted[term] = counted.get(term, 0) + (1 if term in there else -1)
             self._totals[text] = _Totals(size=size, tokens=tokens, with_tokens=with_tokens)
 
     async def _totals_of(self, text: Text) -> _Totals:
@@ -196,6 +204,8 @@ class CountedWords:
         from weaviate.classes.query import Filter
 
         counted = self._containing[text]
+        if text in self._complete:
+            return {term: counted.get(term, 0) for term in terms}
         found = {term: counted[term] for term in terms if term in counted}
         missing = [term for term in terms if term not in found]
         counts = await asyncio.gather(*(self._count(Filter.by_property(text).equal(term)) for term in missing))
