@@ -482,5 +482,11 @@ async def test_a_memory_that_no_index_knows_of_any_more_is_read_written_anew_and
         assert await collection.erase(ids[1:]) == 2
     assert await reached(collection) == (set(ids[:1]), set(ids[:1]))
     assert await collection.count() == 1
+    many = bells(25, first=3)
+    await collection.add(many)
+    with monkeypatch.context() as patched:
+        patched.setattr(Writer, "_read_indexed", nothing)
+        assert await collection.erase([one.memory.id for one in many]) == 25
+    assert await collection.count() == 1
     await store.erase("Jade")
     await store.aclose()

@@ -157,13 +157,13 @@ class Writer:
         return found | await self._read_hidden(missing) if len(missing) <= _PARTS_AT_ONCE else found
 
     async def read_to_change(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
-        """The same, when nothing is in doubt any more.
+        """The same, when nothing is in doubt any more, however many are looked for without an index.
 
         Raises:
             StoreError: some of what was couldn't be written anew.
         """
         await self._mend()
-        return await self.read(ids)
+        return await self._read_all(ids)
 
     async def _mend(self, *, besides: Collection[UUID] = ()) -> None:
         """Writes anew what earlier changes left in doubt.
@@ -177,10 +177,13 @@ class Writer:
         ids = list(self._doubtful.difference(besides))
         if not ids:
             return
-        found = await self._read_indexed(ids)
-        found |= await self._read_hidden([one for one in ids if one not in found])
+        found = await self._read_all(ids)
         await self._sender.send([one.told_apart() for one in found.values()], vectors_change=True)
         self._doubtful.difference_update(ids)
+
+    async def _read_all(self, ids: Collection[UUID]) -> dict[UUID, Stored]:
+        found = await self._read_indexed(ids)
+        return found | await self._read_hidden([one for one in dict.fromkeys(ids) if one not in found])
 
     async def _read_hidden(self, ids: Sequence[UUID]) -> dict[UUID, Stored]:
         """Those that are there, each looked for without an index."""
