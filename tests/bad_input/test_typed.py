@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests import commands
 from tests.commands import Here
 
 KEY = "sk-willow-3306"
@@ -126,6 +128,17 @@ def test_a_key_that_can_t_be_sent_is_told_by_its_variable_and_never_shown(
     for text in (told, examined.text):
         assert variable in text
         assert "sEcr" not in text
+
+
+@pytest.mark.parametrize("variables", [{"OLLAMA_API_KEY": "sEcret-schlüssel"}, {"OLLAMA_HOST": "http://h:port"}])
+@pytest.mark.parametrize("words", [("--model", "ollama:qwen"), ("--embedder", "ollama:nomic-embed-text")])
+def test_variables_that_the_ollama_package_can_t_be_loaded_with_are_named(
+    words: tuple[str, ...], variables: dict[str, str], tmp_path: Path
+) -> None:
+    ended = commands.run("run", "--ticks", "1", *words, folder=tmp_path, environment=variables)
+    assert ended.code == 2, ended.text
+    assert set(variables) <= set(re.findall("[A-Z_]+", ended.err))
+    assert "sEcr" not in ended.text
 
 
 @pytest.mark.parametrize(

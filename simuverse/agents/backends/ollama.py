@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from simuverse.agents.backends.provider import SEEDS, Faults, Provider, kind_of, kind_of_status, retry_after
 from simuverse.agents.chat import ChatRequest, Completion
-from simuverse.errors import MissingExtra, ModelError, ModelReplyUnusable, ModelUnavailable
+from simuverse.errors import MissingExtra, ModelError, ModelReplyUnusable, ModelUnavailable, SettingsError
 
 if TYPE_CHECKING:
     import httpx
@@ -47,6 +47,11 @@ class OllamaModel:
             import ollama
         except ImportError as error:
             raise MissingExtra(f'ollama:{model} needs the ollama package: pip install "simu-verse[ollama]"') from error
+        except ValueError:
+            raise SettingsError(
+                f"ollama:{model}: the ollama package can't be loaded with OLLAMA_HOST or OLLAMA_API_KEY as they are; "
+                "correct or unset them"
+            ) from None
         self.name = f"ollama:{model}"
         self._model = model
         key = (key or "").strip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
-from simuverse.errors import BadVector, EmbedderUnavailable, MissingExtra
+from simuverse.errors import BadVector, EmbedderUnavailable, MissingExtra, SettingsError
 from simuverse.memory.embedders.remote import Faults, RemoteEmbedder, Server, kind_of, retry_after
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class _Ollama:
             import ollama
         except ImportError as error:
             raise MissingExtra(f'{server.name} needs the ollama package: pip install "simu-verse[ollama]"') from error
+        except ValueError:
+            raise SettingsError(
+                f"{server.name}: the ollama package can't be loaded with OLLAMA_HOST or OLLAMA_API_KEY as they are; "
+                "correct or unset them"
+            ) from None
         self.server = server
         self._client = ollama.AsyncClient(
             host=server.address,
