@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simuverse.errors import StoreUnavailable
 from simuverse.memory.analysis import query_terms
 from simuverse.memory.records import Hit, SearchType
 from simuverse.memory.store import MemoryCollection, SearchRequest
@@ -174,3 +175,20 @@ async def test_the_server_counts_no_word_of_a_collection_that_was_asked_when_it_
     await here.erase("Jade")
     for store in (here, there, elsewhere):
         await store.aclose()
+
+
+async def test_where_counting_alone_fails_the_servers_own_scores_do_and_the_log_says_so(
+    programs: Sequence[MemoryCollection], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, there = programs
+    expected = (await found(there))[0]
+
+    async def fail(place: Partition, client: WeaviateAsyncClient, filters: FilterReturn | None = None) -> int:
+        raise StoreUnavailable("this node has just died")
+
+    monkeypatch.setattr(Partition, "count", fail)
+    hits = (await found(here))[0]
+    assert {hit.memory.id for hit in hits} == {hit.memory.id for hit in expected}
+    assert all(hit.reach is None for hit in hits)
+    assert "words weren't counted" in caplog.text
+    assert "this node has just died" in caplog.text

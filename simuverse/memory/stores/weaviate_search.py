@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from math import isfinite
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
     from weaviate.collections.classes.filters import FilterReturn
     from weaviate.collections.classes.internal import Object
+
+_log = logging.getLogger(__name__)
 
 _MARGIN = {"by meaning": 4, "by words": 20}
 """Candidates fetched beyond a leg's depth, among which the ids decide where scores tie at its end. By words there are
@@ -122,12 +125,15 @@ class Searcher:
         ]
 
     async def _statistics(self, text: Text, terms: Sequence[str] | None) -> WordStatistics | None:
-        """None without terms to count, and where counting alone fails: then the server's own scores have to do."""
+        """None without terms to count, and where counting alone fails, as while a node dies: then the server's own
+        scores have to do, and the log says so.
+        """
         if terms is None:
             return None
         try:
             return await self._words.of(text, terms)
-        except StoreUnavailable:
+        except StoreUnavailable as error:
+            _log.warning("words weren't counted, so scores by words are the server's own, which may be off: %s", error)
             return None
 
     async def _found(
