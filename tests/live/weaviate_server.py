@@ -44,6 +44,11 @@ KEY_SETTINGS: Mapping[str, str] = MappingProxyType(
 )
 """For a server that wants a key, beside the key itself: what docker-compose.production.yml sets too."""
 
+QUICK_HEALING: Mapping[str, str] = MappingProxyType(
+    {"ASYNC_REPLICATION_FREQUENCY": "1s", "ASYNC_REPLICATION_PROPAGATION_DELAY": "1s"}
+)
+"""Nodes look every 30 s by themselves for what another lacks, which is long for a test."""
+
 IMAGE = "cr.weaviate.io/semitechnologies/weaviate:1.39.2"
 """As pinned in docker-compose.yml."""
 
@@ -99,9 +104,19 @@ class WeaviateServer:
     @classmethod
     @contextmanager
     def cluster(
-        cls, binary: str, folder: Path, settings: Mapping[str, str] = SETTINGS, *, nodes: int = 3
+        cls,
+        binary: str,
+        folder: Path,
+        settings: Mapping[str, str] = SETTINGS,
+        *,
+        nodes: int = 3,
+        healing: Mapping[str, str] = QUICK_HEALING,
     ) -> Generator[list[Self]]:
-        """Several that are one, each startable and endable by itself."""
+        """Several that are one, each startable and endable by itself.
+
+        Args:
+            healing: when they look for what another lacks.
+        """
         servers: list[Self] = []
         for number in range(1, nodes + 1):
             place = folder / f"node{number}"
@@ -112,9 +127,7 @@ class WeaviateServer:
             "RAFT_JOIN": ",".join(f"{one.name}:{one._ports['RAFT_PORT']}" for one in servers),
             "RAFT_BOOTSTRAP_EXPECT": str(nodes),
             "CLUSTER_ADVERTISE_ADDR": _HOST,
-            # They look every 30 s by themselves for what another lacks, which is long for a test.
-            "ASYNC_REPLICATION_FREQUENCY": "1s",
-            "ASYNC_REPLICATION_PROPAGATION_DELAY": "1s",
+            **healing,
         }
         for server in servers:
             server._settings |= together
