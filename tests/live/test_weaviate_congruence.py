@@ -40,7 +40,8 @@ pytestmark = pytest.mark.live
 LATER = START + timedelta(days=2)
 BATCH = 240
 NATIVE_ERROR = 0.02, 0.03
-"""What the server's own scores are off by at most, after a third of all was rewritten; docs/weaviate.md says so too."""
+"""What the worst of the server's own scores is off by when a third of all was rewritten, as docs/weaviate.md says. Of
+three nodes each is off by a figure of its own, as what it missed is written to it once more."""
 UNHASTY = (HealthCheck.function_scoped_fixture, HealthCheck.differing_executors, HealthCheck.too_slow)
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=UNHASTY)
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=(*UNHASTY, HealthCheck.data_too_large))
@@ -54,6 +55,8 @@ class Place(StrEnum):
 
 EVERYWHERE = pytest.mark.parametrize("stores", Place, indirect=True)
 ON_ONE_NODE = pytest.mark.parametrize("stores", [Place.COLLECTIONS], indirect=True)
+UNCHANGED = pytest.mark.parametrize("stores", [Place.COLLECTIONS, Place.TENANTS], indirect=True)
+"""Where what is added once is written once; of three nodes, one may be written to again what it missed."""
 
 
 @dataclass(frozen=True)
@@ -187,24 +190,28 @@ async def test_the_corpus_would_tell_if_words_were_scored_by_each_of_three_shard
 
 
 @EVERYWHERE
-async def test_they_still_do_after_updates_and_deletes(both: Both, stores: Stores) -> None:
-    """The server's own scores are off by now; ours follow each change."""
+async def test_they_still_do_after_updates_and_deletes(both: Both) -> None:
     for collection in (both.embedded, both.server):
         await collection.erase([e.memory.id for e in corpus()[50:75]])
     await all_the_same(both)
     await change_a_third(both)
-    request = SearchRequest(search_type=SearchType.KEYWORD, terms=query_terms("Mira and the mill"))
-    exact = {hit.memory.id: hit.bm25 for hit in await both.server.search(request) if hit.bm25 is not None}
-    native = await native_keyword(stores.address, stores.partition(), request)
-    low, high = NATIVE_ERROR
-    assert low < max(abs(native[found] / score - 1) for found, score in exact.items()) < high
     await all_the_same(both)
     ever = MemoryFilter(include_superseded=True, include_forgotten=True)
     assert await both.server.recent(SIZE, filter=ever) == await both.embedded.recent(SIZE, filter=ever)
     assert [e.memory async for e in both.server.scan()] == [e.memory async for e in both.embedded.scan()]
 
 
-@EVERYWHERE
+@ON_ONE_NODE
+async def test_the_servers_own_scores_are_off_after_changes(both: Both, stores: Stores) -> None:
+    await change_a_third(both)
+    request = SearchRequest(search_type=SearchType.KEYWORD, terms=query_terms("Mira and the mill"))
+    exact = {hit.memory.id: hit.bm25 for hit in await both.server.search(request) if hit.bm25 is not None}
+    native = await native_keyword(stores.address, stores.partition(), request)
+    low, high = NATIVE_ERROR
+    assert low < max(abs(native[found] / score - 1) for found, score in exact.items()) < high
+
+
+@UNCHANGED
 async def test_fusing_here_equals_the_servers_own_hybrid_search(stores: Stores) -> None:
     """Under 100 memories, so nothing is left to who was cut off; unchanged, so the server's own counts are right."""
     fresh = await stores.server.collection("Greta")
