@@ -85,25 +85,32 @@ async def opened(server: WeaviateServer, place: Path) -> WeaviateStore:
 async def test_adding_anew_mends_what_a_server_that_was_killed_lacks_of_what_it_had_acknowledged_by_itself(
     weaviate_binary: str, tmp_path: Path
 ) -> None:
-    """The client alone, which believes the server's first answer, loses vectors: that is why batches are settled."""
-    entries = bells(COUNT)
+    """The client alone, which believes the server's first answer, loses vectors: that is why batches are settled. On a
+    busy machine the server may have written them by itself before it is killed.
+    """
     with WeaviateServer.running(weaviate_binary, tmp_path) as server:
-        store = await opened(server, tmp_path)
-        collection = await store.collection("Jade")
-        async with own_client(server.address) as client:
-            bare = client.collections.use(collection_name("Jade", prefix=prefix_for(tmp_path)))
-            await bare.data.insert_many(collection.bare().prepared(entries))
-        server.kill()
-        await store.aclose()
-        server.start()
-        store = await opened(server, tmp_path)
-        collection = await store.collection("Jade")
-        by_words, by_meaning = await reached(collection)
-        assert len(by_words) == COUNT
-        assert len(by_meaning) < COUNT
-        await collection.add(entries)
-        await assert_whole(collection, entries)
-        await store.aclose()
+        for owner in ("Jade", "Greta", "Mira", "Otto"):
+            entries = bells(COUNT, owner=owner)
+            store = await opened(server, tmp_path)
+            collection = await store.collection(owner)
+            objects = collection.bare().prepared(entries)
+            async with own_client(server.address) as client:
+                bare = client.collections.use(collection_name(owner, prefix=prefix_for(tmp_path)))
+                await bare.data.insert_many(objects)
+                server.kill()
+            await store.aclose()
+            server.start()
+            store = await opened(server, tmp_path)
+            collection = await store.collection(owner)
+            by_words, by_meaning = await reached(collection)
+            assert len(by_words) == COUNT
+            lost = COUNT - len(by_meaning)
+            await collection.add(entries)
+            await assert_whole(collection, entries)
+            await store.aclose()
+            if lost:
+                return
+    pytest.fail("the server lost no vector in four tries")
 
 
 @pytest.mark.parametrize("count", [1, 2, COUNT])
