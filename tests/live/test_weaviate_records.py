@@ -56,8 +56,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
 
 
 @pytest.fixture
-async def programs(weaviate_address: Address, tmp_path: Path) -> AsyncIterator[Sequence[MemoryCollection]]:
-    """Two, with the same memories."""
+async def empty(weaviate_address: Address, tmp_path: Path) -> AsyncIterator[Sequence[MemoryCollection]]:
+    """The same collection as three programs have it."""
     stores = [
         await WeaviateStore.open(
             [weaviate_address],
@@ -66,14 +66,20 @@ async def programs(weaviate_address: Address, tmp_path: Path) -> AsyncIterator[S
             deadline=PATIENT,
             prefix=prefix_for(tmp_path),
         )
-        for _ in range(2)
+        for _ in range(3)
     ]
-    collections = [await store.collection("Jade") for store in stores]
-    await collections[1].add(BELLS)
-    yield collections
+    yield [await store.collection("Jade") for store in stores]
     await stores[0].erase("Jade")
     for store in stores:
         await store.aclose()
+
+
+@pytest.fixture
+async def programs(empty: Sequence[MemoryCollection]) -> Sequence[MemoryCollection]:
+    """Two, with the same memories."""
+    here, there, _ = empty
+    await there.add(BELLS)
+    return here, there
 
 
 async def found(collection: MemoryCollection) -> list[list[Hit]]:
@@ -137,7 +143,7 @@ async def test_what_is_found_by_no_id_is_found_all_the_same(
 
 
 async def test_the_server_counts_no_word_of_a_collection_that_was_asked_when_it_was_empty(
-    weaviate_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    empty: Sequence[MemoryCollection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As an agent asks before its first turn. What another program adds is noticed by the size all the same."""
     monkeypatch.setattr(weaviate_statistics, "RECHECKED", 0.0)
@@ -150,31 +156,18 @@ async def test_the_server_counts_no_word_of_a_collection_that_was_asked_when_it_
         return await count(place, client, filters)
 
     monkeypatch.setattr(Partition, "count", noted)
-    here, there, elsewhere = [
-        await WeaviateStore.open(
-            [weaviate_address],
-            embedder_name=EMBEDDER,
-            dimension=DIMENSION,
-            deadline=PATIENT,
-            prefix=prefix_for(tmp_path),
-        )
-        for _ in range(3)
-    ]
-    collection = await here.collection("Jade")
-    assert await found(collection) == [[], []]
+    here, there, elsewhere = empty
+    assert await found(here) == [[], []]
     counted.clear()
-    await collection.add(BELLS[:8])
-    await collection.update([replace(BELLS[0].memory, keywords=("brass",))])
-    await collection.erase([BELLS[1].memory.id])
-    hits = await found(collection)
+    await here.add(BELLS[:8])
+    await here.update([replace(BELLS[0].memory, keywords=("brass",))])
+    await here.erase([BELLS[1].memory.id])
+    hits = await found(here)
     assert not counted
-    assert hits == await found(await there.collection("Jade"))
+    assert hits == await found(there)
     assert counted
-    await (await there.collection("Jade")).add(BELLS[8:])
-    assert await found(collection) == await found(await elsewhere.collection("Jade"))
-    await here.erase("Jade")
-    for store in (here, there, elsewhere):
-        await store.aclose()
+    await there.add(BELLS[8:])
+    assert await found(here) == await found(elsewhere)
 
 
 async def test_where_counting_alone_fails_the_servers_own_scores_do_and_the_log_says_so(

@@ -294,6 +294,8 @@ class _Generation:
             embedder=embedder.name,
             dimension=embedder.dimension,
             replication=self._place.replication,
+            # All is read, and looked for, but none of it ranked.
+            ranked=False,
         )
 
     async def _names(self) -> list[str]:

@@ -39,12 +39,15 @@ class Making:
         prefix: how their names begin.
         embedder, dimension: of the vectors; compared with those of collections that are there.
         replication: nodes that hold each memory; None leaves it to the server.
+        ranked: whether searches in those that are there are to rank as on any store; if not, they may be of several
+            shards.
     """
 
     prefix: str
     embedder: str
     dimension: int
     replication: int | None = None
+    ranked: bool = True
 
     def marks(self, owner: str) -> Marks:
         return Marks(owner=owner, embedder=self.embedder, dimension=self.dimension)
@@ -140,7 +143,7 @@ class CollectionPerOwner:
                     "was opened: open it again."
                 )
             config = await made(self._connection, name, marks, replication=self._making.replication)
-        check(config, marks, self._connection.address)
+        check(config, marks, self._connection.address, ranked=self._making.ranked)
         return Partition(name, replicas=config.replication_config.factor)
 
     async def owners(self) -> list[str]:

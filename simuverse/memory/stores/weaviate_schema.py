@@ -100,9 +100,12 @@ def _replication(factor: int) -> ReplicationConfigCreate:
     return Configure.replication(factor=factor, deletion_strategy=latest)
 
 
-def check(config: CollectionConfig, expected: Marks, address: Address, *, tenants: bool = False) -> None:
+def check(
+    config: CollectionConfig, expected: Marks, address: Address, *, tenants: bool = False, ranked: bool = True
+) -> None:
     """Args:
         address: of its server, for messages.
+        ranked: whether searches are to rank as on any store.
 
     Raises:
         StoreMismatch: another program's, a newer version's, another embedder's, or changed since it was made.
@@ -133,6 +136,12 @@ def check(config: CollectionConfig, expected: Marks, address: Address, *, tenant
             f"{where} has another schema than Simu-Verse gave it ({'; '.join(different)}); export what it holds, "
             "delete it and let it be made anew."
         )
+    sharding = config.sharding_config
+    if ranked and sharding is not None and sharding.actual_count != SHARDS:
+        raise StoreMismatch(
+            f"{where} has {sharding.actual_count} shards, each of which scores words by itself, so searches would find "
+            f"in another order than elsewhere. Make it anew with: simuverse store rebuild weaviate:{address.url}"
+        )
 
 
 def _differences(config: CollectionConfig) -> list[str]:
@@ -155,9 +164,6 @@ def _differences(config: CollectionConfig) -> list[str]:
     inverted = config.inverted_index_config
     if inverted.stopwords.preset != StopwordsPreset.NONE or (inverted.bm25.b, inverted.bm25.k1) != (B, K1):
         differences.append("its keyword search is set otherwise")
-    sharding = config.sharding_config
-    if sharding is not None and sharding.actual_count != SHARDS:
-        differences.append(f"it has {sharding.actual_count} shards, each of which scores words by itself")
     return differences
 
 
