@@ -32,6 +32,8 @@ async def test_a_collection_of_several_shards_is_refused_and_can_be_made_anew(
         with pytest.raises(StoreMismatch, match=refusal):
             await store.collection("Jade")
     before = [one async for one in (await kept.collection("Jade", MADE_BY)).scan()]
+    assert all(fault.endswith("has 3 shards, each of which scores words by itself") for fault in await kept.damage())
+    assert await kept.damage()
     async with kept.renewal(None) as renewal:
         await renew(renewal, embedder=None, on_progress=nothing)
     await kept.aclose()

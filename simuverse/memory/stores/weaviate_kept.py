@@ -23,7 +23,7 @@ from simuverse.memory.stores.weaviate_layouts import (
     open_layout,
 )
 from simuverse.memory.stores.weaviate_names import PREFIX, collection_name
-from simuverse.memory.stores.weaviate_schema import Marks
+from simuverse.memory.stores.weaviate_schema import SHARDS, Marks
 
 if TYPE_CHECKING:
     from weaviate import WeaviateAsyncClient
@@ -107,21 +107,32 @@ class WeaviateKept:
         return None
 
     async def damage(self) -> list[str]:
-        """Nodes that aren't well, and shards of ours that aren't loaded or take no writes."""
+        """Nodes that aren't well, shards of ours that aren't loaded or take no writes, and collections of several."""
 
         async def ask(client: WeaviateAsyncClient) -> list[NodeVerbose]:
             return list(await client.cluster.nodes(output="verbose"))
 
         faults: list[str] = []
+        shards: dict[str, set[str]] = {}
         for node in await self._connection.query(ask):
             if node.status != "HEALTHY":
                 faults.append(f"node {node.name} is {node.status.lower()}")
-            faults += [
-                f"shard {shard.name} of {shard.collection} on node {shard.node} is "
-                f"{shard.vector_indexing_status.lower()}"
-                for shard in node.shards or ()
-                if shard.collection.partition("_")[0] == self._live.prefix and shard.vector_indexing_status != "READY"
-            ]
+            for shard in node.shards or ():
+                prefix, of_one_owner, _ = shard.collection.partition("_")
+                if prefix != self._live.prefix:
+                    continue
+                if shard.vector_indexing_status != "READY":
+                    faults.append(
+                        f"shard {shard.name} of {shard.collection} on node {shard.node} is "
+                        f"{shard.vector_indexing_status.lower()}"
+                    )
+                if of_one_owner:
+                    shards.setdefault(shard.collection, set()).add(shard.name)
+        faults += [
+            f"collection {name} has {len(found)} shards, each of which scores words by itself"
+            for name, found in shards.items()
+            if len(found) != SHARDS
+        ]
         return faults
 
     @asynccontextmanager
