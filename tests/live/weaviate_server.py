@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -117,32 +117,53 @@ class WeaviateServer:
         Args:
             healing: when they look for what another lacks.
         """
+        servers = cls._launched(binary, folder, {**settings, **healing}, nodes=nodes)
+        try:
+            yield servers
+        finally:
+            for server in servers:
+                server.kill()
+
+    @classmethod
+    def _launched(
+        cls, binary: str, folder: Path, settings: Mapping[str, str], *, nodes: int, starts: int = _STARTS
+    ) -> list[Self]:
+        """All ready; on other ports, and in folders beside, where another program took one."""
+        place = folder / f"starts{starts}"
+        servers = cls._together(binary, place, settings, nodes=nodes)
+        try:
+            # None is ready before the others are there.
+            for server in servers:
+                server.launch()
+            for server in servers:
+                server.wait_until_ready(beside=servers)
+        except BaseException as error:
+            for server in servers:
+                server.kill()
+            if isinstance(error, PortTaken) and starts > 1:
+                return cls._launched(binary, folder, settings, nodes=nodes, starts=starts - 1)
+            raise
+        return servers
+
+    @classmethod
+    def _together(cls, binary: str, folder: Path, settings: Mapping[str, str], *, nodes: int) -> list[Self]:
+        """None of them is launched."""
         servers: list[Self] = []
         for number in range(1, nodes + 1):
             place = folder / f"node{number}"
-            place.mkdir()
+            place.mkdir(parents=True)
             servers.append(cls(binary, place, {**settings, "CLUSTER_HOSTNAME": place.name}))
         first = servers[0]
         together = {
             "RAFT_JOIN": ",".join(f"{one.name}:{one._ports['RAFT_PORT']}" for one in servers),
             "RAFT_BOOTSTRAP_EXPECT": str(nodes),
             "CLUSTER_ADVERTISE_ADDR": _HOST,
-            **healing,
         }
         for server in servers:
             server._settings |= together
             if server is not first:
                 server._settings["CLUSTER_JOIN"] = f"{_HOST}:{first._ports['CLUSTER_GOSSIP_BIND_PORT']}"
-        try:
-            # None is ready before the others are there.
-            for server in servers:
-                server.launch()
-            for server in servers:
-                server.wait_until_ready()
-            yield servers
-        finally:
-            for server in servers:
-                server.kill()
+        return servers
 
     @property
     def name(self) -> str:
@@ -214,21 +235,35 @@ class WeaviateServer:
         assert self._process is not None
         self._process.send_signal(number)
 
-    def wait_until_ready(self) -> None:
-        assert self._process is not None
+    def wait_until_ready(self, *, beside: Sequence[Self] = ()) -> None:
+        """Args:
+            beside: those without which it is never ready.
+
+        Raises:
+            PortTaken: one of them ended, as another program holds one of its ports.
+            AssertionError: it isn't ready in :data:`READY`, or one of them ended for another reason.
+        """
         end = time.monotonic() + READY
+        failed = self
         while time.monotonic() < end:
-            if self._process.poll() is not None:
+            ended = [one for one in (self, *beside) if not one._lives()]
+            if ended:
+                failed = ended[0]
                 break
             try:
                 with urllib.request.urlopen(f"{self.address.url}/v1/.well-known/ready", timeout=1):
                     return
             except OSError:
                 # Not yet; the process is asked whether it lives, so a tenth of a second is no busy loop.
+                assert self._process is not None
                 _pause(self._process)
-        tail = (self._folder / "log").read_bytes()[-2000:].decode(errors="replace")
+        tail = (failed._folder / "log").read_bytes()[-2000:].decode(errors="replace")
         fault = PortTaken if "address already in use" in tail.strip().rpartition("\n")[2] else AssertionError
         raise fault(f"the Weaviate server didn't start:\n{tail}")
+
+    def _lives(self) -> bool:
+        assert self._process is not None
+        return self._process.poll() is None
 
 
 def own_client(address: Address, *, key: str | None = None) -> WeaviateAsyncClient:
